@@ -1,0 +1,1 @@
+"""The learners that Tacit is shown beside, through the same agent."""

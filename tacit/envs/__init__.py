@@ -1,0 +1,1 @@
+"""Layered contextual environments, each a Gymnasium environment."""

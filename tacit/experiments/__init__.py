@@ -1,0 +1,1 @@
+"""The figures: learners x environments x seeds, their budgets, pictures and reports."""
