@@ -192,9 +192,7 @@ class Layout:
 
     @cached_property
     def _position(self) -> dict[Label, tuple[int, int]]:
-        return {
-            label: (h, s) for h, layer in enumerate(self.states) for s, label in enumerate(layer)
-        }
+        return {label: (h, s) for h, layer in enumerate(self.states) for s, label in enumerate(layer)}
 
     def locate(self, state: Any) -> tuple[int, int]:
         """Return (layer, index in the layer) of a state label; layers count from 0."""
@@ -266,8 +264,7 @@ def check_layout(layout: Layout) -> None:
         for s, offered in enumerate(layer):
             if not offered or len(set(offered)) != len(offered):
                 raise ValueError(
-                    f"state {states[h][s]!r} must offer at least one action and none twice, "
-                    f"got {offered!r}"
+                    f"state {states[h][s]!r} must offer at least one action and none twice, got {offered!r}"
                 )
     if layout.names and [len(n) for n in layout.names] != [len(layer) for layer in states]:
         raise ValueError("names must have the same shape as states; leave them out to use the labels")

@@ -1,0 +1,77 @@
+"""Any Gymnasium environment in layered form as an episode source: contexts, states, then feedback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gymnasium as gym
+
+from tacit.layout import Layout
+
+Reader = Callable[[Any, Mapping[str, Any]], Any]
+"""Reads something off (observation, info)."""
+
+
+class GymSource:
+    """Turns a Gymnasium environment into episodes: `begin` gives context and state, `step` the next state.
+
+    The readers say where things stand; their defaults fit Tacit's own environments: the context and state
+    in the observation, the feedback in the final `info`, the latent reward under its `evaluation` key.
+    After the last step `feedback` is set, and `reward` (None where the environment does not tell).
+
+    >>> from tacit.envs.synthetic import synthetic
+    >>> source = GymSource(synthetic())
+    >>> context, state = source.begin(seed=5)
+    >>> while state is not None:
+    ...     state = source.step(0)
+    >>> source.feedback in (0, 1)
+    True
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        layout: Layout | None = None,
+        context_of: Reader | None = None,
+        state_of: Reader | None = None,
+        feedback_of: Reader | None = None,
+        reward_of: Reader | None = None,
+    ) -> None:
+        found = layout if layout is not None else getattr(env.unwrapped, "layout", None)
+        if not isinstance(found, Layout):
+            raise ValueError(
+                f"a layered environment needs a layout, and {type(env.unwrapped).__name__} has none; "
+                "pass layout=tacit.Layout(...)"
+            )
+        self.env, self.layout = env, found
+        self._context_of = context_of or (lambda observation, info: observation["context"])
+        self._state_of = state_of or (lambda observation, info: observation["state"])
+        self._feedback_of = feedback_of or (lambda observation, info: info["feedback"])
+        self._reward_of = reward_of or (lambda observation, info: info.get("evaluation", {}).get("reward"))
+        self.feedback: Any = None
+        self.reward: float | None = None
+        self._steps = 0
+
+    def begin(self, seed: int | None = None, episode: int | None = None) -> tuple[Any, Any]:
+        """Return (context, first state) of a new episode; the arguments are those of `LayeredEnv.reset`."""
+        options = None if episode is None else {"episode": episode}
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.feedback, self.reward, self._steps = None, None, 0
+        return self._context_of(observation, info), self._state_of(observation, info)
+
+    def step(self, action: Any) -> Any | None:
+        """Return the next state, or None when the episode is over and `feedback` is set."""
+        observation, _, terminated, truncated, info = self.env.step(action)
+        self._steps += 1
+        over, horizon = terminated or truncated, self.layout.horizon
+        if over != (self._steps == horizon):
+            raise ValueError(
+                f"every episode must have as many steps as the layout has layers ({horizon}), this one "
+                f"{'ended' if over else 'went on'} after {self._steps}; pad short episodes with absorbing "
+                "states, one for each layer"
+            )
+        if not over:
+            return self._state_of(observation, info)
+        self.feedback, self.reward = self._feedback_of(observation, info), self._reward_of(observation, info)
+        return None

@@ -1,0 +1,133 @@
+"""A layered contextual MDP as a Gymnasium environment: the one engine behind Tacit's own environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from tacit.layout import FloatArray, Vectors
+from tacit.mdp import ContextualMDP
+from tacit.randomness import EpisodeDraws, draw_index
+
+Observation = dict[str, Any]
+
+FARTHEST = 8.0
+"""Noise is clipped at this many standard deviations, so that the observation space has true bounds."""
+
+
+class LayeredEnv(gym.Env[Observation, np.int64]):
+    """Plays the episodes of a `ContextualMDP`; no reward is ever returned, only feedback at the end.
+
+    An observation holds the `context` and the `state` (numbered through the layers). `step` returns the
+    reward 0.0 always. When the episode ends, `info["feedback"]` is what the user said, and
+    `info["evaluation"]` what no learner may see: the latent reward and the true context.
+
+    Everything random follows from (seed, episode number). `reset(seed=s)` starts at episode 0 of seed s,
+    `reset()` goes on to the next episode, `reset(options={"episode": n})` jumps to episode n.
+
+    Where the layout says vectors, `context_vectors` (X, d) and `feedback_vectors` (Y, d) are the centres
+    around which contexts and feedback are shown, with normal noise of size `noise`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012, Gymnasium's own form
+
+    def __init__(
+        self,
+        mdp: ContextualMDP,
+        context_vectors: FloatArray | None = None,
+        feedback_vectors: FloatArray | None = None,
+        noise: float = 0.1,
+    ) -> None:
+        self.mdp, self.layout = mdp, mdp.layout
+        self._context_vectors = _check_vectors("context", mdp.layout.contexts, context_vectors)
+        self._feedback_vectors = _check_vectors("feedback", mdp.layout.feedback, feedback_vectors)
+        self._noise = noise
+        self._first = np.concatenate([[0], np.cumsum(self.layout.n_states)]).tolist()
+        self.observation_space = gym.spaces.Dict(
+            {"context": self._context_space(), "state": gym.spaces.Discrete(self._first[-1])}
+        )
+        self.action_space = gym.spaces.Discrete(self.layout.max_actions)
+        self._draws: EpisodeDraws | None = None
+        self._episode = -1
+        self._layer = self.layout.horizon  # over until reset
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode; see the class for what `seed` and `options` do."""
+        super().reset(seed=seed)
+        if seed is not None or self._draws is None:
+            # One row holds a draw for the context, for each transition, for the reward, for the feedback.
+            base = seed if seed is not None else int(self.np_random.integers(2**62))
+            self._draws, self._episode = EpisodeDraws(base, self.layout.horizon + 2), -1
+        self._episode = int((options or {}).get("episode", self._episode + 1))
+        self._row = self._draws.row(self._episode)
+        self._context = draw_index(self.mdp.context_probabilities, self._row[-1])
+        self._layer, self._state = 0, 0
+        self._shown_context = self._show(self._context, self._context_vectors, 0)
+        return self._observation(), self._offered()
+
+    def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take an action; after the last one the episode ends and `info` holds the feedback."""
+        h, s, layout = self._layer, self._state, self.layout
+        if h >= layout.horizon:
+            raise ValueError(
+                f"an episode has {layout.horizon} steps and this one is over, got another action; "
+                "call reset() first"
+            )
+        n = layout.n_actions[h, s]
+        if not 0 <= action < n:
+            raise ValueError(
+                f"state {layout.name(h, s)!r} offers actions 0 to {n - 1}, got {action!r}; "
+                "choose with info['action_mask']"
+            )
+        if h == layout.horizon - 1:
+            return self._finish(s, int(action))
+        self._state = draw_index(self.mdp.transitions[h, s, action], self._row[h])
+        self._layer = h + 1
+        return self._observation(), 0.0, False, False, self._offered()
+
+    def _finish(self, s: int, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        x = self._context
+        reward = int(self._row[-3] < self.mdp.rewards[x, s, action])
+        value = draw_index(self.mdp.feedback_probabilities[x, s, reward], self._row[-2])
+        self._layer = self.layout.horizon
+        info = {
+            "feedback": self._show(value, self._feedback_vectors, 1),
+            "evaluation": {"reward": reward, "context": x},
+        }
+        return self._observation(), 0.0, True, False, info
+
+    def _offered(self) -> dict[str, Any]:
+        # A new array of int8 each time, as Discrete.sample(mask) takes it.
+        return {"action_mask": self.layout.mask[self._layer, self._state].astype(np.int8)}
+
+    def _observation(self) -> Observation:
+        layer = min(self._layer, self.layout.horizon - 1)
+        return {"context": self._shown_context, "state": self._first[layer] + self._state}
+
+    def _show(self, index: int, vectors: FloatArray | None, which: int) -> Any:
+        if vectors is None:
+            return index
+        assert self._draws is not None
+        generator = self._draws.generator(2 * self._episode + which)
+        spread = np.clip(generator.standard_normal(vectors.shape[1]), -FARTHEST, FARTHEST)
+        return vectors[index] + self._noise * spread
+
+    def _context_space(self) -> gym.spaces.Space[Any]:
+        if self._context_vectors is None:
+            return gym.spaces.Discrete(self.mdp.n_contexts)
+        bound = float(np.abs(self._context_vectors).max()) + FARTHEST * self._noise
+        return gym.spaces.Box(-bound, bound, self._context_vectors.shape[1:], np.float64)
+
+
+def _check_vectors(what: str, space: Any, vectors: FloatArray | None) -> FloatArray | None:
+    wants = isinstance(space, Vectors)
+    if wants != (vectors is not None):
+        raise ValueError(
+            f"{what}_vectors are needed where the layout's {what} is Vectors and only there, "
+            f"got {space!r} with {'no vectors' if vectors is None else 'vectors'}"
+        )
+    return vectors
