@@ -106,7 +106,9 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
 
     def _observation(self) -> Observation:
         layer = min(self._layer, self.layout.horizon - 1)
-        return {"context": self._shown_context, "state": self._first[layer] + self._state}
+        shown = self._shown_context
+        context = shown if self._context_vectors is None else shown.copy()
+        return {"context": context, "state": self._first[layer] + self._state}
 
     def _show(self, index: int, vectors: FloatArray | None, which: int) -> Any:
         if vectors is None:
