@@ -1,1 +1,56 @@
-"""The learners that Tacit is shown beside, through the same agent."""
+"""The learners that Tacit is shown beside, all through the same agent."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tacit.agent import STAGES, Agent
+from tacit.baselines.feedback_as_reward import FeedbackAsReward, with_reward_as_feedback
+from tacit.baselines.last_step_igl import LastStepExploration, LastStepIGL
+from tacit.baselines.uniform import Uniform
+from tacit.envs.gym_adapter import GymSource
+from tacit.envs.layered import LayeredEnv
+from tacit.layout import Layout
+from tacit.settings import Settings
+from tacit.stage import Stage
+
+ALL_STAGES: Mapping[str, type[Stage]] = {
+    **STAGES,
+    **{stage.name: stage for stage in (Uniform, FeedbackAsReward, LastStepExploration, LastStepIGL)},
+}
+"""Every stage there is, by name: what `Agent.load` needs to load a baseline."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A way of making an agent from (layout, settings, seed), and whether it is told the true reward."""
+
+    make: Callable[[Layout, Settings, int], Agent]
+    sees_reward: bool = False
+
+    def source(self, env: LayeredEnv) -> GymSource:
+        """Return the environment as this learner meets it: the ceiling gets the reward for its feedback."""
+        if not self.sees_reward:
+            return GymSource(env)
+        return GymSource(env, feedback_of=lambda observation, info: info["evaluation"]["reward"])
+
+
+LEARNERS: Mapping[str, Learner] = {
+    "tacit": Learner(lambda layout, settings, seed: Agent(layout, settings, seed)),
+    "oracle_reward": Learner(
+        lambda layout, settings, seed: _believer(with_reward_as_feedback(layout), settings, seed),
+        sees_reward=True,
+    ),
+    "feedback_as_reward": Learner(lambda layout, settings, seed: _believer(layout, settings, seed)),
+    "feedback_as_reward_blind": Learner(
+        lambda layout, settings, seed: _believer(layout, settings, seed, blind=True)
+    ),
+    "last_step_igl": Learner(
+        lambda layout, settings, seed: Agent(layout, settings, seed, LastStepExploration(layout, settings))
+    ),
+    "uniform": Learner(lambda layout, settings, seed: Agent(layout, settings, seed, Uniform(layout, settings))),
+}
+"""The learners of every table, in its order: Tacit, the ceiling, four that must lose, the floor."""
+
+
+def _believer(layout: Layout, settings: Settings, seed: int, blind: bool = False) -> Agent:
+    return Agent(layout, settings, seed, FeedbackAsReward(layout, settings, blind))

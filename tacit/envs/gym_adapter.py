@@ -18,7 +18,7 @@ class GymSource:
 
     The readers say where things stand; their defaults fit Tacit's own environments: the context and state
     in the observation, the feedback in the final `info`, the latent reward under its `evaluation` key.
-    After the last step `feedback` is set, and `reward` (None where the environment does not tell).
+    After the last step `feedback` is set, `reward` (None where the environment does not tell) and `info`.
 
     >>> from tacit.envs.synthetic import synthetic
     >>> source = GymSource(synthetic())
@@ -49,6 +49,7 @@ class GymSource:
         self._state_of = state_of or (lambda observation, info: observation["state"])
         self._feedback_of = feedback_of or (lambda observation, info: info["feedback"])
         self._reward_of = reward_of or (lambda observation, info: info.get("evaluation", {}).get("reward"))
+        self.info: Mapping[str, Any] = {}
         self.feedback: Any = None
         self.reward: float | None = None
         self._steps = 0
@@ -73,5 +74,6 @@ class GymSource:
             )
         if not over:
             return self._state_of(observation, info)
+        self.info = info
         self.feedback, self.reward = self._feedback_of(observation, info), self._reward_of(observation, info)
         return None

@@ -1,0 +1,187 @@
+"""The agent: begin, act, end. One object that every driver (simulator, log, service) talks to (Algorithm 1)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tacit.checkpoint import load_tree, save_tree
+from tacit.collection import Collection
+from tacit.homing import Homing
+from tacit.layout import Encoded, Label, Layout
+from tacit.policy_learning import PolicyLearning
+from tacit.randomness import EpisodeDraws, draw_index
+from tacit.settings import Settings
+from tacit.stage import Episode, Plan, Stage
+
+KIND = "agent"
+
+STAGES: Mapping[str, type[Stage]] = {stage.name: stage for stage in (Homing, Collection, PolicyLearning)}
+"""The stages of Algorithm 1 by name; `Agent.load` takes others to load agents made of other stages."""
+
+
+class Agent:
+    """Learns from feedback over whole episodes; see `begin`, `act` and `end`.
+
+    It owns no loop and sees no environment. Episodes are handles: many can be open at once, and feedback may
+    come late, in any order, twice or never. `stage` defaults to homing, the first stage of Algorithm 1.
+
+    >>> from tacit.decoder import DecoderSettings
+    >>> layout = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
+    >>> agent = Agent(layout, Settings(DecoderSettings(theta=0.9, M=1.0)), seed=1)
+    >>> episode = agent.begin(0)
+    >>> first = agent.act(episode, 0)
+    >>> last = agent.act(episode, 2)
+    >>> agent.end(episode, 1)
+    >>> episode
+    Episode(id=0, stage='homing', steps=2, ended)
+    """
+
+    def __init__(self, layout: Layout, settings: Settings, seed: int = 0, stage: Stage | None = None) -> None:
+        self.layout, self.settings = layout, settings
+        self.stage: Stage = stage if stage is not None else Homing(layout, settings)
+        # One draw for the plan, then one for each step.
+        self._draws = EpisodeDraws(seed, layout.horizon + 1)
+        self._next_id = 0
+        self._open: dict[int, Episode] = {}
+
+    @property
+    def seed(self) -> int:
+        """Return the seed that all chance in the agent's episodes follows from."""
+        return self._draws.seed
+
+    @property
+    def open_episodes(self) -> tuple[Episode, ...]:
+        """Return the episodes that have begun and not ended, oldest first."""
+        return tuple(self._open.values())
+
+    @property
+    def next_episode(self) -> int:
+        """Return the id that the next episode will have: how many have begun."""
+        return self._next_id
+
+    def begin(self, context: Any) -> Episode:
+        """Return the handle of a new episode; the present stage plans it, nothing is learned."""
+        encoded = self.layout.contexts.encode(context, "context")
+        draws = self._draws.row(self._next_id)
+        episode = Episode(self._next_id, context, encoded, self.stage.plan(encoded, draws[0]), draws)
+        self._open[episode.id] = episode
+        self._next_id += 1
+        return episode
+
+    def act(self, episode: Episode, state: Any) -> Label:
+        """Return the action for `state`; asked again for the same state, the same action."""
+        layer, s = self.layout.locate(state)
+        steps = len(episode.states)
+        if layer == steps - 1 and episode.states[layer] == s:
+            return self.layout.actions[layer][s][episode.actions[layer]]
+        self._check_open(episode)
+        if layer != steps:
+            self._refuse_step(episode, layer, state)
+        action = draw_index(episode.plan.policy[layer, s], episode.draws[layer + 1])
+        episode.states.append(s)
+        episode.actions.append(action)
+        return self.layout.actions[layer][s][action]
+
+    def end(self, episode: Episode, feedback: Any) -> None:
+        """Learn from the feedback of a finished episode, and hand over to the next stage when it is time.
+
+        Ending twice with the same feedback does nothing the second time; `episode.decoded_reward` is what
+        the feedback was taken to mean, None while the agent cannot tell.
+        """
+        encoded = self.layout.feedback.encode(feedback, "feedback")
+        if not episode.open and episode.feedback is not None:
+            if np.array_equal(self.layout.feedback.encode(episode.feedback, "feedback"), encoded):
+                return
+            raise ValueError(
+                f"episode {episode.id} has ended with feedback {episode.feedback!r}, got {feedback!r}; an episode "
+                "is learned from once: begin a new one"
+            )
+        self._check_open(episode)
+        if len(episode.actions) != self.layout.horizon:
+            raise ValueError(
+                f"an episode has {self.layout.horizon} steps before its feedback, episode {episode.id} has taken "
+                f"{len(episode.actions)}; act in each layer first, or abandon the episode"
+            )
+        self._close(episode, feedback, encoded)
+
+    def abandon(self, episode: Episode) -> None:
+        """Close an episode whose feedback will never come; its transitions are still learned from."""
+        if episode.open:
+            self._check_open(episode)
+            self._close(episode, None, None)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, open episodes included; `load` continues bit for bit."""
+        tree = {
+            "layout": self.layout.to_json(),
+            "settings": self.settings.to_json(),
+            "seed": self.seed,
+            "next_id": self._next_id,
+            "stage": self.stage.name,
+            "stage_state": self.stage.to_state(),
+            "open": [_episode_state(episode) for episode in self._open.values()],
+        }
+        save_tree(path, KIND, tree)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], stages: Mapping[str, type[Stage]] = STAGES) -> Agent:
+        """Return the agent that `save` wrote; `stages` lists the classes it may be made of, by name."""
+        tree = load_tree(path, KIND)
+        if tree["stage"] not in stages:
+            raise ValueError(
+                f"the agent in {os.fspath(path)!r} is in stage {tree['stage']!r}, known are {sorted(stages)}; "
+                "pass the stage's class in `stages`"
+            )
+        layout, settings = Layout.from_json(tree["layout"]), Settings.from_json(tree["settings"])
+        stage = stages[tree["stage"]].from_state(layout, settings, tree["stage_state"])
+        agent = cls(layout, settings, tree["seed"], stage)
+        agent._next_id = tree["next_id"]
+        for state in tree["open"]:
+            agent._open[state["id"]] = agent._restore_episode(state)
+        return agent
+
+    def _close(self, episode: Episode, feedback: Any, encoded: Encoded | None) -> None:
+        episode.decoded_reward = self.stage.learn(episode, encoded)
+        episode.open, episode.feedback = False, feedback
+        del self._open[episode.id]
+        while (following := self.stage.next()) is not self.stage:
+            self.stage = following
+
+    def _check_open(self, episode: Episode) -> None:
+        if self._open.get(episode.id) is not episode:
+            known = "has ended" if not episode.open else "belongs to another agent"
+            raise ValueError(f"episode {episode.id} {known}; call begin for a new one")
+
+    def _refuse_step(self, episode: Episode, layer: int, state: Any) -> None:
+        steps, horizon = len(episode.states), self.layout.horizon
+        if steps == horizon:
+            raise ValueError(
+                f"an episode has {horizon} steps and episode {episode.id} has taken them all, got state {state!r}; "
+                "end it with its feedback"
+            )
+        raise ValueError(
+            f"step {steps + 1} needs a state of layer {steps + 1}, got {state!r} of layer {layer + 1}; "
+            "show the states of an episode in order, each once"
+        )
+
+    def _restore_episode(self, state: Mapping[str, Any]) -> Episode:
+        plan = Plan(**state["plan"])
+        encoded = self.layout.contexts.encode(state["context"], "context")
+        episode = Episode(state["id"], state["context"], encoded, plan, self._draws.row(state["id"]))
+        episode.states, episode.actions = list(state["states"]), list(state["actions"])
+        return episode
+
+
+def _episode_state(episode: Episode) -> dict[str, Any]:
+    context = episode.context.tolist() if isinstance(episode.context, np.ndarray) else episode.context
+    return {
+        "id": episode.id,
+        "context": context,
+        "plan": episode.plan._asdict(),
+        "states": episode.states,
+        "actions": episode.actions,
+    }

@@ -1,0 +1,116 @@
+"""The loop that plays an agent in a simulated environment; the only one there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tacit.agent import Agent
+from tacit.envs.gym_adapter import GymSource
+from tacit.layout import BoolArray, FloatArray
+from tacit.mdp import ContextualMDP, policy_value, solve_optimal
+from tacit.stage import Episode
+
+Progress = Callable[[int, str], None]
+"""Called now and then with the episodes played since the last call and the agent's stage."""
+
+REPORT_EVERY = 500
+"""Episodes between two calls of `Progress`: several a second, and no cost that one could measure."""
+
+
+@dataclass
+class Trace:
+    """What happened in each episode, for evaluation only: lists of equal length.
+
+    `rewards` are the latent ones, `decoded` what the agent took the feedback to mean (NaN: nothing),
+    `regrets` V*(x) - V(policy played), exact, and `exploring` whether the agent was still exploring.
+    """
+
+    rewards: list[float] = field(default_factory=list)
+    decoded: list[float] = field(default_factory=list)
+    regrets: list[float] = field(default_factory=list)
+    exploring: list[bool] = field(default_factory=list)
+
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
+        """Return the four lists as arrays."""
+        return (
+            np.array(self.rewards, dtype=np.float64),
+            np.array(self.decoded, dtype=np.float64),
+            np.array(self.regrets, dtype=np.float64),
+            np.array(self.exploring, dtype=np.bool_),
+        )
+
+
+class Simulation:
+    """An agent in an environment, one episode after the other, resumable at any.
+
+    The environment is seeded once; episode n of the environment is episode n of the agent, so that
+    `Simulation(agent, source, seed)` with a loaded agent goes on where the saved one stopped.
+
+    >>> from tacit.baselines import LEARNERS
+    >>> from tacit.decoder import DecoderSettings
+    >>> from tacit.envs.synthetic import synthetic
+    >>> from tacit.settings import Settings
+    >>> env = synthetic()
+    >>> agent = LEARNERS["uniform"].make(env.layout, Settings(DecoderSettings(0.9, 1.3)), 0)
+    >>> trace = Simulation(agent, GymSource(env), seed=0, mdp=env.mdp).run(1000)
+    >>> 0.03 < np.mean(trace.rewards) < 0.07
+    True
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        source: GymSource,
+        seed: int,
+        mdp: ContextualMDP | None = None,
+        sees_reward: bool = False,
+    ) -> None:
+        self.agent, self.source = agent, source
+        self.trace = Trace()
+        self._seed, self._sees_reward = seed, sees_reward
+        self._mdp = mdp
+        self._best = solve_optimal(mdp).values if mdp is not None else None
+        self._seeded = False
+
+    def run(
+        self, episodes: int, progress: Progress | None = None, until: Callable[[Agent], bool] | None = None
+    ) -> Trace:
+        """Play `episodes` more episodes, or fewer if `until` holds before one; return the whole trace."""
+        for n in range(1, episodes + 1):
+            if until is not None and until(self.agent):
+                break
+            self._play()
+            if progress is not None and (n % REPORT_EVERY == 0 or n == episodes):
+                progress((n - 1) % REPORT_EVERY + 1, self.agent.stage.name)
+        return self.trace
+
+    def _play(self) -> None:
+        agent, source, exploring = self.agent, self.source, self.agent.stage.explores
+        context, state = self._begin()
+        episode = agent.begin(context)
+        while state is not None:
+            state = source.step(agent.act(episode, state))
+        agent.end(episode, source.reward if self._sees_reward else source.feedback)
+        self._record(episode, exploring)
+
+    def _begin(self) -> tuple[Any, Any]:
+        if self._seeded:
+            return self.source.begin()
+        self._seeded = True
+        return self.source.begin(self._seed, self.agent.next_episode)
+
+    def _record(self, episode: Episode, exploring: bool) -> None:
+        trace, decoded = self.trace, episode.decoded_reward
+        trace.rewards.append(np.nan if self.source.reward is None else self.source.reward)
+        trace.decoded.append(np.nan if decoded is None else decoded)
+        trace.exploring.append(exploring)
+        if self._mdp is not None and self._best is not None:
+            x = self.source.info["evaluation"]["context"]
+            value = policy_value(
+                self._mdp.transitions, self._mdp.rewards[x], episode.plan.policy, self._mdp.layout.n_states
+            )
+            trace.regrets.append(self._best[x] - value)

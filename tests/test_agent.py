@@ -1,0 +1,192 @@
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from learners import ALL_STAGES, SMALL, make_learner, source_for
+
+from tacit.agent import Agent
+from tacit.baselines import LEARNERS
+from tacit.checkpoint import CheckpointError
+from tacit.checks import saved
+from tacit.envs.synthetic import synthetic
+from tacit.simulate import Simulation
+from tacit.stage import Plan
+
+STAGES = ("homing", "collection", "policy learning")
+
+
+def agent_in(stage, seed=0):
+    """Return (agent, simulation) that have just entered a stage, and gone on a few episodes."""
+    source = source_for("synthetic")
+    agent = make_learner("tacit", source.layout)(seed)
+    simulation = Simulation(agent, source, seed, synthetic().mdp)
+    simulation.run(1000, until=lambda agent: agent.stage.name == stage)
+    simulation.run(3)
+    assert agent.stage.name == stage
+    return agent, simulation
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_stop_save_load_resume_is_bit_identical(stage, tmp_path):
+    agent, simulation = agent_in(stage)
+    agent.save(tmp_path / "agent")
+    resumed = Simulation(Agent.load(tmp_path / "agent"), source_for("synthetic"), 0, synthetic().mdp)
+    done = len(simulation.trace.rewards)
+    whole, rest = simulation.run(100), resumed.run(100)
+    assert whole.rewards[done:] == rest.rewards
+    np.testing.assert_array_equal(whole.decoded[done:], rest.decoded)
+    assert whole.regrets[done:] == rest.regrets
+    assert saved(agent) == saved(resumed.agent)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_open_episodes_survive_save_and_load(stage, tmp_path):
+    agent, _ = agent_in(stage)
+    begun = [agent.begin(n % 2) for n in range(6)]
+    for episode in begun[1:]:
+        agent.act(episode, 0)
+    for episode in begun[3:]:
+        agent.act(episode, 2)
+    agent.save(tmp_path / "agent")
+    loaded = Agent.load(tmp_path / "agent")
+    assert [episode.id for episode in loaded.open_episodes] == [episode.id for episode in begun]
+    for one in (agent, loaded):
+        for n, episode in enumerate(one.open_episodes):
+            for state in (0, 2, 3)[len(episode.states) :]:
+                one.act(episode, state)
+            one.end(episode, n % 2)
+    assert saved(agent) == saved(loaded)
+
+
+def test_an_episode_of_an_earlier_stage_teaches_transitions_only(tmp_path):
+    agent, _ = agent_in("policy learning")
+    agent.save(tmp_path / "before")
+    late = agent.begin(0)
+    late.plan = Plan(agent.layout.uniform_policy, "homing", uniform_last=True, target=0)
+    for state in (0, 1, 3):
+        agent.act(late, state)
+    visits = agent.stage.learner.transitions.visits.sum()
+    oracle = agent.stage.learner.oracle.predict(0).copy()
+    agent.end(late, 1)
+    assert late.decoded_reward is None
+    assert agent.stage.learner.transitions.visits.sum() == visits + 2
+    np.testing.assert_array_equal(agent.stage.learner.oracle.predict(0), oracle)
+
+
+def test_a_late_homing_episode_is_a_tuple_in_collection():
+    agent, _ = agent_in("homing")
+    late = agent.begin(0)
+    assert late.plan.stage == "homing"
+    simulation = Simulation(agent, source_for("synthetic"), 0)
+    simulation.run(1000, until=lambda agent: agent.stage.name == "collection")
+    state = int(np.flatnonzero(agent.stage._homes.reachable)[0])
+    for label in (0, 1, 3 + state):
+        agent.act(late, label)
+    before = agent.stage._tuples.found.sum()
+    agent.end(late, 1)
+    assert agent.stage._tuples.found.sum() == before + 1
+
+
+def test_fifty_interleaved_episodes_of_every_stage():
+    for stage in STAGES:
+        (agent, _), (twin, _) = agent_in(stage), agent_in(stage)
+        generator = np.random.default_rng(1)
+        plain, mixed = ([one.begin(n % 2) for n in range(50)] for one in (agent, twin))
+        labels = [[0, 1 + n % 2, 3 + n // 2 % 2] for n in range(50)]
+        for episode, states in zip(plain, labels, strict=True):
+            for state in states:
+                agent.act(episode, state)
+        for n in generator.permutation(np.repeat(np.arange(50), 3)):
+            twin.act(mixed[n], labels[n][len(mixed[n].states)])
+        assert [e.actions for e in plain] == [e.actions for e in mixed]
+
+
+def test_an_agent_of_unknown_stages_is_refused_with_the_remedy(tmp_path):
+    LEARNERS["uniform"].make(synthetic().layout, SMALL, 0).save(tmp_path / "agent")
+    with pytest.raises(ValueError, match="pass the stage's class"):
+        Agent.load(tmp_path / "agent")
+    assert Agent.load(tmp_path / "agent", ALL_STAGES).stage.name == "uniform"
+
+
+def test_a_truncated_agent_is_refused(tmp_path):
+    agent, _ = agent_in("collection")
+    agent.save(tmp_path / "agent")
+    content = (tmp_path / "agent").read_bytes()
+    (tmp_path / "agent").write_bytes(content[: len(content) // 2])
+    with pytest.raises(CheckpointError, match="truncated"):
+        Agent.load(tmp_path / "agent")
+
+
+def test_saving_over_a_file_is_all_or_nothing(tmp_path, monkeypatch):
+    agent, simulation = agent_in("homing")
+    agent.save(tmp_path / "agent")
+    before = (tmp_path / "agent").read_bytes()
+    simulation.run(5)
+
+    def out_of_space(descriptor):
+        raise OSError("no space left")
+
+    monkeypatch.setattr("os.fsync", out_of_space)
+    with pytest.raises(OSError, match="no space"):
+        agent.save(tmp_path / "agent")
+    assert (tmp_path / "agent").read_bytes() == before
+
+
+def test_constants_that_break_the_assumption_are_refused_at_once():
+    from tacit.decoder import DecoderSettings
+
+    for theta, M in [(0.9, 2.5), (0.2, 1.3), (0.0, 1.3), (1.5, 1.6)]:
+        with pytest.raises(ValueError, match=r"theta|M"):
+            Agent(synthetic().layout, replace(SMALL, decoder=DecoderSettings(theta, M)))
+
+
+def test_a_state_that_cannot_be_reached_does_not_hang_collection():
+    from tacit.decoder import DecoderSettings
+    from tacit.envs.gym_adapter import GymSource
+    from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
+    from tacit.settings import HomingSettings
+
+    env = random_mdp(0, RandomMDPSettings(layers=2, states=3, actions=4, unreachable=1, homogeneous=0))
+    settings = replace(
+        SMALL,
+        decoder=DecoderSettings(theta=0.8, M=1.2),
+        homing=HomingSettings(episodes=200, bonus_scale=0.05),
+    )
+    agent = Agent(env.layout, settings)
+    simulation = Simulation(agent, GymSource(env), 0, env.mdp)
+    simulation.run(5000, until=lambda agent: not agent.stage.explores)
+    assert not agent.stage.explores
+    assert agent.stage.exploration.reachable.tolist() == [True, True, False]
+    assert agent.stage.learner.estimated_rewards(0)[-1, 2].tolist() == [0.0] * 4
+
+
+def test_a_budget_ends_collection_with_a_report():
+    """Homing said 'reachable', and then the world changed: the state is never seen again."""
+    agent, _ = agent_in("collection")
+    target = agent.stage.target
+    other = 3 + (1 - target)
+    agent.stage._budget = 30
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(200):
+            episode = agent.begin(0)
+            for state in (0, 1, other):
+                agent.act(episode, state)
+            agent.end(episode, 1)
+            if not agent.stage.explores:
+                break
+    assert not agent.stage.explores
+    assert any("within its budget of 30 episodes" in str(w.message) for w in caught)
+
+
+def test_nothing_reachable_is_said_and_survived():
+    agent, _ = agent_in("homing")
+    agent.stage._visits[:] = -1000
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Simulation(agent, source_for("synthetic"), 0).run(100)
+    assert agent.stage.name == "policy learning"
+    assert agent.stage.decoder is None
+    assert any("nothing to learn from" in str(w.message) for w in caught)
+    np.testing.assert_allclose(agent.begin(0).plan.policy[-1], 0.2, atol=1e-9)

@@ -1,0 +1,144 @@
+"""The contract, crossed with every learner; and the contract itself, on agents that are broken on purpose."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from learners import ALL_STAGES, SMALL, SMALL_VECTORS, make_learner, source_for
+
+from tacit.agent import Agent
+from tacit.baselines import LEARNERS
+from tacit.checks import (
+    CHECKS,
+    ContractError,
+    check_act_repeats,
+    check_feedback_in_any_order,
+    check_interleaving_changes_nothing,
+    check_missing_feedback,
+    check_planning_never_learns,
+    check_refusals,
+    check_save_and_load,
+    check_seed_decides,
+)
+from tacit.decoder import DecoderSettings
+
+
+def load(path):
+    return Agent.load(path, ALL_STAGES)
+
+
+@pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
+@pytest.mark.parametrize("kind", ["synthetic", "ragged"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_keeps_the_contract(name, kind, check):
+    source = source_for(kind, name)
+    settings = SMALL if kind == "synthetic" else replace(SMALL, decoder=DecoderSettings(theta=0.8, M=1.2))
+    make = make_learner(name, source.layout, settings)
+    if check is check_save_and_load:
+        check(make, source, load)
+    else:
+        check(make, source)
+
+
+@pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
+def test_an_agent_on_vectors_keeps_the_contract(check):
+    source = source_for("vectors")
+    check(make_learner("tacit", source.layout, SMALL_VECTORS), source)
+
+
+def test_small_agents_pass_through_every_stage():
+    """Without this the contract might never have seen policy learning."""
+    from tacit.checks import EPISODES, Log
+
+    source = source_for("synthetic")
+    agent = make_learner("tacit", source.layout)(0)
+    Log(source, agent, 0, EPISODES)
+    assert agent.stage.name == "policy learning"
+
+
+class LearnsInAct(Agent):
+    def act(self, episode, state):
+        self.stage._counts = self.stage._counts + 1.0
+        return super().act(episode, state)
+
+
+class SharedStream(Agent):
+    """Draws from one generator in the order of calls."""
+
+    stream = np.random.default_rng(0)
+
+    def act(self, episode, state):
+        episode.draws = self.stream.random(len(episode.draws))
+        return super().act(episode, state)
+
+
+class NeverRepeats(Agent):
+    def act(self, episode, state):
+        layer, _ = self.layout.locate(state)
+        del episode.states[layer:], episode.actions[layer:]
+        episode.draws = np.random.default_rng().random(len(episode.draws))
+        return super().act(episode, state)
+
+
+class LearnsTwice(Agent):
+    def end(self, episode, feedback):
+        if not episode.open:
+            self.stage.learn(episode, 0)
+        else:
+            super().end(episode, feedback)
+
+
+class TakesOtherFeedback(Agent):
+    def end(self, episode, feedback):
+        if episode.open:
+            super().end(episode, feedback)
+
+
+class NeverForgets(Agent):
+    def abandon(self, episode):
+        pass
+
+
+class TakesAnything(Agent):
+    def begin(self, context):
+        return super().begin(context if context in (0, 1) else 0)
+
+
+class HalfRefuses(Agent):
+    """Refuses an unknown state, after having learned something from it."""
+
+    def act(self, episode, state):
+        if state not in range(5):
+            episode.states.append(0)
+        return super().act(episode, state)
+
+
+class ForgetsItsOpenEpisodes(Agent):
+    def save(self, path):
+        open_episodes, self._open = self._open, {}
+        self._next_id += 1
+        super().save(path)
+        self._next_id -= 1
+        self._open = open_episodes
+
+
+@pytest.mark.parametrize(
+    ("broken", "check", "rule"),
+    [
+        (LearnsInAct, check_planning_never_learns, "must not learn"),
+        (NeverRepeats, check_act_repeats, "must repeat"),
+        (SharedStream, check_seed_decides, "must replay"),
+        (SharedStream, check_interleaving_changes_nothing, "interleaving"),
+        (LearnsTwice, check_feedback_in_any_order, "twice with the same feedback"),
+        (TakesOtherFeedback, check_feedback_in_any_order, "must be refused"),
+        (NeverForgets, check_missing_feedback, "must not stay open"),
+        (TakesAnything, check_refusals, "unknown context must be refused"),
+        (HalfRefuses, check_refusals, "must leave the agent as it was"),
+        (ForgetsItsOpenEpisodes, check_save_and_load, "must act as the saved one"),
+    ],
+)
+def test_a_broken_agent_is_caught(broken, check, rule):
+    source = source_for("synthetic")
+    patient = replace(SMALL, homing=replace(SMALL.homing, episodes=50))
+    with pytest.raises(ContractError, match=rule):
+        check(lambda seed: broken(source.layout, patient, seed), source)
