@@ -24,9 +24,9 @@ coverage: .venv/ready  ## the same code interpreted: out-of-bounds reads raise, 
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "not compiled" \
 		--cov --cov-report=term:skip-covered --cov-fail-under=95
 
-bench: .venv/ready  ## side by side with what a user would pick instead
+bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pick instead
 	$(BIN)/python benchmarks/occupancy.py
-	$(BIN)/python benchmarks/agent.py
+	$(BIN)/python benchmarks/agent.py .venv-peers/bin/python
 
 # Torch is pinned in the lock file to the version whose CPU build needs no CUDA packages.
 .venv/ready: requirements.lock pyproject.toml
@@ -35,5 +35,10 @@ bench: .venv/ready  ## side by side with what a user would pick instead
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
+.venv-peers/ready: benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
 clean:
-	rm -rf .venv results .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis
+	rm -rf .venv .venv-peers results .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis

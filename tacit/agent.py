@@ -1,4 +1,4 @@
-"""The agent: begin, act, end. One object that every driver (simulator, log, service) talks to (Algorithm 1)."""
+"""The agent: begin, act, end. The one object every driver talks to, playing Algorithm 1 stage by stage."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ class Agent:
             if np.array_equal(self.layout.feedback.encode(episode.feedback, "feedback"), encoded):
                 return
             raise ValueError(
-                f"episode {episode.id} has ended with feedback {episode.feedback!r}, got {feedback!r}; an episode "
-                "is learned from once: begin a new one"
+                f"episode {episode.id} has ended with feedback {episode.feedback!r}, got {feedback!r}; "
+                "an episode is learned from once: begin a new one"
             )
         self._check_open(episode)
         if len(episode.actions) != self.layout.horizon:
             raise ValueError(
-                f"an episode has {self.layout.horizon} steps before its feedback, episode {episode.id} has taken "
-                f"{len(episode.actions)}; act in each layer first, or abandon the episode"
+                f"an episode has {self.layout.horizon} steps before its feedback, episode {episode.id} "
+                f"has taken {len(episode.actions)}; act in each layer first, or abandon the episode"
             )
         self._close(episode, feedback, encoded)
 
@@ -133,8 +133,8 @@ class Agent:
         tree = load_tree(path, KIND)
         if tree["stage"] not in stages:
             raise ValueError(
-                f"the agent in {os.fspath(path)!r} is in stage {tree['stage']!r}, known are {sorted(stages)}; "
-                "pass the stage's class in `stages`"
+                f"the agent in {os.fspath(path)!r} is in stage {tree['stage']!r}, "
+                f"known are {sorted(stages)}; pass the stage's class in `stages`"
             )
         layout, settings = Layout.from_json(tree["layout"]), Settings.from_json(tree["settings"])
         stage = stages[tree["stage"]].from_state(layout, settings, tree["stage_state"])
@@ -160,8 +160,8 @@ class Agent:
         steps, horizon = len(episode.states), self.layout.horizon
         if steps == horizon:
             raise ValueError(
-                f"an episode has {horizon} steps and episode {episode.id} has taken them all, got state {state!r}; "
-                "end it with its feedback"
+                f"an episode has {horizon} steps and episode {episode.id} has taken them all, "
+                f"got state {state!r}; end it with its feedback"
             )
         raise ValueError(
             f"step {steps + 1} needs a state of layer {steps + 1}, got {state!r} of layer {layer + 1}; "

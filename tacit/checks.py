@@ -98,7 +98,7 @@ def check_interleaving_changes_nothing(make: MakeAgent, source: GymSource) -> No
     for n in order.permutation(np.repeat(np.arange(OPEN), len(paths[0]))):
         twin.act(mixed[n], paths[n][len(mixed[n].actions)])
     same = [one.actions == other.actions for one, other in zip(plain, mixed, strict=True)]
-    require(all(same), f"interleaving must not change actions, it did in {same.count(False)} of {OPEN} episodes")
+    require(all(same), f"interleaving must not change actions, it did in {same.count(False)} of {OPEN}")
 
 
 def check_feedback_in_any_order(make: MakeAgent, source: GymSource) -> None:
@@ -152,7 +152,7 @@ def check_refusals(make: MakeAgent, source: GymSource) -> None:
 
 
 def check_save_and_load(make: MakeAgent, source: GymSource, load: LoadAgent = Agent.load) -> None:
-    """Raise unless an agent that is saved and loaded after every few episodes acts and ends as one that never was."""
+    """Raise unless an agent that is saved and loaded on the way acts and ends as one that never was."""
     agent, stopped = make(5), make(5)
     log = Log(source, agent, 0, EPISODES)
     for n, entry in enumerate(log.entries):
@@ -173,7 +173,7 @@ CHECKS: Sequence[Callable[[MakeAgent, GymSource], None]] = (
     check_missing_feedback,
     check_refusals,
 )
-"""The checks that need no more than a way to make the agent; `check_save_and_load` may need a way to load it."""
+"""The checks that need a way to make the agent; `check_save_and_load` may need a way to load it too."""
 
 
 def require(holds: bool, rule: str) -> None:

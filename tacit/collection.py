@@ -64,7 +64,9 @@ class Collection:
         if self.target >= 0:
             return self
         homes = self._homes
-        exploration = Exploration(homes.frequency, *homes.interval(), homes.reachable, self._tuples.found, self._spent)
+        exploration = Exploration(
+            homes.frequency, *homes.interval(), homes.reachable, self._tuples.found, self._spent
+        )
         self._warn_of_missing(exploration)
         return PolicyLearning(self._layout, self._settings, self._fit_decoder(), exploration)
 
@@ -87,7 +89,7 @@ class Collection:
         return build_decoder(self._layout, posterior, self._settings.decoder)
 
     def _warn_of_missing(self, exploration: Exploration) -> None:
-        names = [self._layout.name(-1, s) for s in np.flatnonzero(exploration.reachable)]
+        names = [self._layout.name(-1, int(s)) for s in np.flatnonzero(exploration.reachable)]
         if not names:
             warnings.warn(
                 "no last state was reached often enough to be judged, so there is nothing to learn from: "
@@ -99,8 +101,8 @@ class Collection:
         short = exploration.reachable & (exploration.tuples < wanted)
         for s in np.flatnonzero(short):
             warnings.warn(
-                f"state {self._layout.name(-1, s)!r} gave {exploration.tuples[s]} of {wanted} tuples within its "
-                f"budget of {self._budget} episodes; what it decodes is less sure",
+                f"state {self._layout.name(-1, int(s))!r} gave {exploration.tuples[s]} of {wanted} tuples "
+                f"within its budget of {self._budget} episodes; what it decodes is less sure",
                 stacklevel=2,
             )
 

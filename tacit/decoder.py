@@ -210,6 +210,12 @@ def _state_decoder(layout: Layout, state: int, settings: DecoderSettings) -> Dec
         raise ValueError(f"state {layout.name(layout.horizon - 1, state)!r}: {error}") from None
 
 
+def check_settings(layout: Layout, settings: DecoderSettings) -> None:
+    """Raise ValueError, naming the state, unless Assumption 2.3 can hold in every last-layer state."""
+    for state in range(int(layout.n_states[-1])):
+        _state_decoder(layout, state, settings)
+
+
 def check_constants(theta: float, M: float, c: float, n_actions: int, kappa: float | None) -> None:
     """Raise ValueError unless the constants satisfy Assumption 2.3 for a state with `n_actions` actions."""
     if n_actions < 2:

@@ -15,7 +15,7 @@ from tacit.collection import Collection
 from tacit.euler import log_factor, plan_euler
 from tacit.layout import Encoded, IntArray, Layout
 from tacit.reachability import Homes, Mixture
-from tacit.settings import Settings
+from tacit.settings import Settings, check_decoding
 from tacit.stage import Episode, Plan, Stage, deterministic_policy
 
 
@@ -26,6 +26,7 @@ class Homing:
     explores: ClassVar[bool] = True
 
     def __init__(self, layout: Layout, settings: Settings) -> None:
+        check_decoding(layout, settings)
         self._layout, self._settings = layout, settings
         self._log_term = log_factor(layout, settings.homing.episodes, settings.homing.delta)
         self._mixtures: list[Mixture] = []

@@ -21,6 +21,7 @@ from tacit.layout import BoolArray, Encoded, Finite, FloatArray, IntArray, Layou
 from tacit.posterior import (
     PosteriorSettings,
     Tuples,
+    balanced_weights,
     check_fitted,
     check_tuples,
     count_tuples,
@@ -51,7 +52,7 @@ class Weights(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Distinct (x, y) of each fitted state and their tuples of each action; padded with zero counts."""
+    """Distinct (x, y) of each fitted state and the weight of their tuples by action; padded with zeros."""
 
     contexts: FloatArray  # (S, n, d_x)
     feedback: FloatArray  # (S, n, d_y)
@@ -184,7 +185,8 @@ def merge_rows(
     batch = np.zeros((len(states), place.max() + 1, inputs.shape[1] - 1))
     batch[state, place] = distinct[:, 1:]
     counts = np.zeros((2, *batch.shape[:2], layout.max_actions))
-    np.add.at(counts, (_validates(owner, settings).astype(np.int64), owner, place[row], tuples.actions), 1)
+    part, weights = _validates(owner, settings).astype(np.int64), balanced_weights(layout, tuples)
+    np.add.at(counts, (part, owner, place[row], tuples.actions), weights)
     d = len(contexts.mean)
     mask = layout.mask[-1, states].astype(np.float64)
     return Rows(batch[..., :d], batch[..., d:], counts[0], counts[1], mask)
@@ -333,13 +335,8 @@ def mean_loss(h: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Let torch add in one order only, so that the same seed gives the same bits; restored afterwards."""
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError(
-            "training the neural posterior needs torch, which is not installed; "
-            "install tacit[neural], or use method 'structured' if contexts and feedback are finite"
-        ) from error
+    import torch
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -11,6 +11,7 @@ within the class with networks for f and φ (`tacit.networks`).
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -118,11 +119,11 @@ def fit_posterior(layout: Layout, tuples: Tuples, settings: PosteriorSettings) -
     array([0.67, 0.33])
     """
     check_tuples(layout, tuples)
+    check_method(layout, settings)
     if settings.method == "neural":
         from tacit.networks import fit_neural  # here, because that module builds on this one
 
         return fit_neural(layout, tuples, settings)
-    check_finite(layout, settings.method)
     return fit_frequency(layout, tuples) if settings.method == "frequency" else fit_structured(layout, tuples)
 
 
@@ -287,6 +288,27 @@ def count_tuples(layout: Layout, tuples: Tuples) -> FloatArray:
     return counts
 
 
+def balanced_weights(layout: Layout, tuples: Tuples) -> FloatArray:
+    """Return a weight for each tuple, (n,), that gives every action of a state the same total (dev. 7).
+
+    Actions were uniform, but a sample holds some a little more often than others; the weights n / (K n_a),
+    taken within each context where contexts are finite, remove that part of the noise. An action that a group
+    lacks leaves the others as they are.
+
+    >>> layout = Layout.regular([1], n_actions=2, n_contexts=1, n_feedback=2)
+    >>> balanced_weights(layout, Tuples(*np.array([[0] * 4, [0] * 4, [0, 0, 0, 1], [0] * 4]))).round(3)
+    array([0.667, 0.667, 0.667, 2.   ])
+    """
+    finite = isinstance(layout.contexts, Finite)
+    group = tuples.states * (layout.contexts.size if isinstance(layout.contexts, Finite) else 1)
+    group = group + tuples.contexts if finite else group
+    _, owner = np.unique(group, return_inverse=True)
+    counts = np.zeros((owner.max() + 1, layout.max_actions))
+    np.add.at(counts, (owner, tuples.actions), 1)
+    share = counts.sum(axis=1) / (counts > 0).sum(axis=1)  # n / K of each group
+    return np.asarray(share[owner] / counts[owner, tuples.actions])
+
+
 def fitted_states(layout: Layout, tuples: Tuples) -> BoolArray:
     """Return which last-layer states have tuples, (S_H,)."""
     return np.bincount(tuples.states, minlength=int(layout.n_states[-1])) > 0
@@ -303,6 +325,17 @@ def check_fitted(layout: Layout, states: BoolArray, state: int) -> None:
         raise ValueError(
             f"the posterior was fitted for the last-layer states {fitted} only, got state index {state}; "
             "collect tuples that end in it"
+        )
+
+
+def check_method(layout: Layout, settings: PosteriorSettings) -> None:
+    """Raise unless the method can be fitted on this layout and on this machine."""
+    if settings.method != "neural":
+        check_finite(layout, settings.method)
+    elif importlib.util.find_spec("torch") is None:
+        raise ImportError(
+            "the neural posterior needs torch to train, and it is not installed; install tacit[neural], or "
+            "use method 'structured' if contexts and feedback are finite"
         )
 
 

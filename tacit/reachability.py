@@ -80,9 +80,7 @@ class Homes:
         """Return what `to_state` described."""
         pairs = zip(state["choices"], state["weights"], strict=True)
         mixtures = tuple(Mixture(choices, weights) for choices, weights in pairs)
-        return Homes(
-            layout, mixtures, state["visits"], state["episodes"], state["epsilon"], state["delta"]
-        )
+        return Homes(layout, mixtures, state["visits"], state["episodes"], state["epsilon"], state["delta"])
 
 
 def deviation(layout: Layout, episodes: IntArray, delta: float) -> FloatArray:

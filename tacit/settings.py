@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tacit.decoder import DecoderSettings
-from tacit.posterior import PosteriorSettings
+from tacit.decoder import DecoderSettings, check_settings
+from tacit.layout import Layout
+from tacit.posterior import PosteriorSettings, check_method
 from tacit.regression import OracleSettings
 from tacit.schedule import GammaSchedule
 
@@ -80,3 +81,12 @@ class Settings:
             oracle=OracleSettings(**data["oracle"]),
             schedule=GammaSchedule(**data["schedule"]),
         )
+
+
+def check_decoding(layout: Layout, settings: Settings) -> None:
+    """Raise unless the decoder's constants suit every last state and the posterior can be fitted here.
+
+    Called before the first episode: thousands of them later would be a bad moment to learn it.
+    """
+    check_settings(layout, settings.decoder)
+    check_method(layout, settings.posterior)

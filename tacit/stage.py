@@ -33,7 +33,18 @@ class Plan(NamedTuple):
 class Episode:
     """The handle of one episode: what it was given, what it did, whether it is still open."""
 
-    __slots__ = ("actions", "context", "decoded_reward", "draws", "encoded", "feedback", "id", "open", "plan", "states")
+    __slots__ = (
+        "actions",
+        "context",
+        "decoded_reward",
+        "draws",
+        "encoded",
+        "feedback",
+        "id",
+        "open",
+        "plan",
+        "states",
+    )
 
     def __init__(self, number: int, context: Any, encoded: Encoded, plan: Plan, draws: FloatArray) -> None:
         self.id = number

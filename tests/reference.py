@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the kernels: enumeration and formulas straight from the papers, for comparison only."""
+"""Slow, obvious twins of the kernels: enumeration, and formulas straight from the papers."""
 
 import itertools
 import math

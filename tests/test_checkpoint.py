@@ -67,7 +67,10 @@ def write_header(path, header):
         ({"format": "another", "version": 1, "kind": "thing", "tree": {}}, "not a Tacit checkpoint"),
         ([1, 2], "not a Tacit checkpoint"),
         ({"format": FORMAT, "version": 1, "kind": "agent", "tree": {}}, "holds 'agent', not 'thing'"),
-        ({"format": FORMAT, "version": 1, "kind": "thing", "tree": {"array": 7}}, "not a whole Tacit checkpoint"),
+        (
+            {"format": FORMAT, "version": 1, "kind": "thing", "tree": {"array": 7}},
+            "not a whole Tacit checkpoint",
+        ),
     ],
 )
 def test_what_is_not_ours_is_refused(tmp_path, header, message):

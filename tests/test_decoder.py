@@ -12,6 +12,7 @@ from tacit.decoder import (
     DecoderSettings,
     LipschitzDecoder,
     build_decoder,
+    check_settings,
     ideal_posterior,
     ramp,
 )
@@ -216,3 +217,9 @@ def test_constants_that_do_not_suit_a_state_name_it():
     layout = ragged_layout(Finite((0, 1)))
     with pytest.raises(ValueError, match="'never': M must be in"):
         build_decoder(layout, Known(layout, np.ones(4, bool)), DecoderSettings(0.9, 1.3))
+
+
+def test_settings_are_checked_for_every_last_layer_state():
+    check_settings(Layout.regular([1, 2], 5, 2, 2), DecoderSettings(0.9, 1.3))
+    with pytest.raises(ValueError, match="'never': M must be in"):
+        check_settings(ragged_layout(Finite((0, 1))), DecoderSettings(0.9, 1.3))

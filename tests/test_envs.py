@@ -144,7 +144,7 @@ def test_unknown_variant():
 
 
 class Corridor(gym.Env):
-    """A user's environment in its own words: two rooms, then a door; says 'ok' if the door was the right one."""
+    """A user's environment in its own words: two rooms and a door; it says 'ok' if the door was right."""
 
     observation_space = gym.spaces.Discrete(4)
     action_space = gym.spaces.Discrete(2)

@@ -61,7 +61,9 @@ def test_numpy_integers_are_labels_too():
     assert Finite((3, 5)).encode(np.int64(5), "context") == 1
 
 
-@pytest.mark.parametrize("value", [[1, 2], [1, 2, np.nan], [1, 2, np.inf], "abc", None, [[1, 2, 3]], ["a", "b", "c"]])
+@pytest.mark.parametrize(
+    "value", [[1, 2], [1, 2, np.nan], [1, 2, np.inf], "abc", None, [[1, 2, 3]], ["a", "b", "c"]]
+)
 def test_bad_vectors_are_refused(value):
     with pytest.raises(ValueError, match="vector of 3 finite numbers"):
         Vectors(3).encode(value, "feedback")

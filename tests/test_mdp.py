@@ -27,7 +27,9 @@ def test_optimal_value_is_the_best_of_all_policies(seed):
     mdp = random_mdp(seed, SMALL).mdp
     plan = solve_optimal(mdp)
     for x in range(mdp.n_contexts):
-        best = max(reference.policy_value(mdp, x, p) for p in reference.all_deterministic_policies(mdp.layout))
+        best = max(
+            reference.policy_value(mdp, x, p) for p in reference.all_deterministic_policies(mdp.layout)
+        )
         assert plan.values[x] == pytest.approx(best, abs=1e-12)
         assert evaluate_policy(mdp, x, plan.policies[x]) == pytest.approx(best, abs=1e-12)
 
@@ -38,7 +40,9 @@ def test_policy_value_is_the_sum_over_paths(ragged):
     mdp = random_mdp(5, settings).mdp
     policy = random_policy(mdp.layout, np.random.default_rng(0))
     for x in range(mdp.n_contexts):
-        assert evaluate_policy(mdp, x, policy) == pytest.approx(reference.policy_value(mdp, x, policy), abs=1e-12)
+        assert evaluate_policy(mdp, x, policy) == pytest.approx(
+            reference.policy_value(mdp, x, policy), abs=1e-12
+        )
 
 
 def test_largest_reach_is_the_best_of_all_policies():

@@ -111,17 +111,16 @@ def test_merged_rows_have_the_loss_of_the_tuples():
     rows = rows_of(RAGGED, tuples, SHORT)
     assert rows.train.shape == (2, 8, 5)  # 2 contexts x 4 feedback values
     counts = rows.train + rows.valid
-    assert counts.sum() == len(tuples)
+    assert counts.sum() == pytest.approx(len(tuples))
     assert np.all(counts[1, :, 3:] == 0)  # a state with 3 actions
     h = np.random.default_rng(0).dirichlet(np.ones(5), 8)
-    expanded = [(row, a) for row, a in np.ndindex(8, 5) for _ in range(int(counts[0, row, a]))]
-    slow = reference.erm_loss([h[row] for row, _ in expanded], [a for _, a in expanded]) / 100
+    slow = sum(counts[0, row, a] * reference.erm_loss([h[row]], [a]) for row, a in np.ndindex(8, 5)) / 100
     assert mean_loss(torch.tensor(h), torch.tensor(counts[0])).item() == pytest.approx(slow)
 
 
 def test_each_state_validates_on_the_same_share_of_its_tuples():
     rows = rows_of(RAGGED, ragged_tuples(0, 100), SHORT)
-    assert rows.valid.sum(axis=(1, 2)).tolist() == [20, 20]
+    assert rows.valid.sum(axis=(1, 2)) == pytest.approx([20, 20], rel=0.1)  # 20 tuples of weight about 1
 
 
 def test_numpy_predictions_equal_those_of_training():
@@ -140,8 +139,8 @@ def test_numpy_predictions_equal_those_of_training():
         x, y = rows.contexts[1, row], rows.feedback[1, row]
         f = network(x, start.f_hidden[1, 0], start.f_output[1, 0])[:3]
         phi = network(np.append(x, y), start.phi_hidden[1, 0], start.phi_output[1, 0])[0]
-        actions = np.repeat(np.arange(5), counts.astype(int))
-        losses.append(reference.erm_loss([reference.posterior(f, phi)] * len(actions), actions))
+        h = reference.posterior(f, phi)
+        losses += [counts[a] * reference.erm_loss([h], [a]) for a in range(3)]
     assert run.curves[0, 0, 1, 0] == pytest.approx(sum(losses) / rows.train[1].sum())
 
 
@@ -180,7 +179,7 @@ def test_orientation_says_that_rewards_are_the_minority():
 
 
 def test_without_torch_training_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"install tacit\[neural\]"):
         fit_posterior(SYNTHETIC, synthetic_tuples(0, n=5), PosteriorSettings())
 

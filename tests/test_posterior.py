@@ -13,6 +13,7 @@ from tacit.posterior import (
     PosteriorSettings,
     Tuples,
     _cuts,
+    balanced_weights,
     clustering_losses,
     fit_posterior,
     fit_rewards,
@@ -245,3 +246,15 @@ def test_vectors_must_be_finite_and_of_the_right_size(bad):
 def test_settings_are_checked(arguments, rule):
     with pytest.raises(ValueError, match=rule):
         PosteriorSettings(**arguments)
+
+
+def test_balanced_weights_give_every_action_the_same_total():
+    tuples = ragged_tuples(0, 100)
+    weights = balanced_weights(RAGGED, tuples)
+    for s in range(2):
+        for x in range(2):
+            here = (tuples.states == s) & (tuples.contexts == x)
+            totals = np.bincount(tuples.actions[here], weights[here], minlength=RAGGED.n_actions[-1, s])
+            assert totals == pytest.approx(
+                np.full(RAGGED.n_actions[-1, s], here.sum() / RAGGED.n_actions[-1, s])
+            )

@@ -11,7 +11,9 @@ def test_the_experiments_schedule():
     assert GammaSchedule("constant", 40.0).gamma(100, 3, 5) == 40.0
 
 
-@pytest.mark.parametrize("arguments", [("rising", 1.0), ("growing", 0.0), ("growing", math.inf), ("growing", math.nan)])
+@pytest.mark.parametrize(
+    "arguments", [("rising", 1.0), ("growing", 0.0), ("growing", math.inf), ("growing", math.nan)]
+)
 def test_bad_schedules_are_refused(arguments):
     with pytest.raises(ValueError, match="got"):
         GammaSchedule(*arguments)

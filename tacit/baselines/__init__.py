@@ -47,7 +47,9 @@ LEARNERS: Mapping[str, Learner] = {
     "last_step_igl": Learner(
         lambda layout, settings, seed: Agent(layout, settings, seed, LastStepExploration(layout, settings))
     ),
-    "uniform": Learner(lambda layout, settings, seed: Agent(layout, settings, seed, Uniform(layout, settings))),
+    "uniform": Learner(
+        lambda layout, settings, seed: Agent(layout, settings, seed, Uniform(layout, settings))
+    ),
 }
 """The learners of every table, in its order: Tacit, the ceiling, four that must lose, the floor."""
 

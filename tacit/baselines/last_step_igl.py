@@ -15,10 +15,10 @@ import numpy as np
 from tacit.collection import TupleBuffer
 from tacit.decoder import RewardDecoder, build_decoder
 from tacit.jit import kernel
-from tacit.layout import Encoded, FloatArray, Layout
+from tacit.layout import Encoded, FloatArray, IntArray, Layout
 from tacit.posterior import fit_posterior, posterior_from_state
 from tacit.regression import make_oracle
-from tacit.settings import Settings
+from tacit.settings import Settings, check_decoding
 from tacit.stage import Episode, Plan, Stage
 
 
@@ -29,6 +29,7 @@ class LastStepExploration:
     explores: ClassVar[bool] = True
 
     def __init__(self, layout: Layout, settings: Settings) -> None:
+        check_decoding(layout, settings)
         self._layout, self._settings = layout, settings
         self._wanted = settings.collection.tuples * int(layout.n_states[-1])
         self._tuples = TupleBuffer(layout)
@@ -114,7 +115,7 @@ class LastStepIGL:
 
 
 @kernel
-def inverse_gap_weights(rewards: FloatArray, n_actions: np.ndarray, gamma: float, policy: FloatArray) -> None:
+def inverse_gap_weights(rewards: FloatArray, n_actions: IntArray, gamma: float, policy: FloatArray) -> None:
     """Write p(a) = 1 / (K + gamma (max f - f(a))) into `policy` (S, K), the rest on the best action."""
     for s in range(rewards.shape[0]):
         K = n_actions[s]
