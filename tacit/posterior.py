@@ -299,10 +299,10 @@ def balanced_weights(layout: Layout, tuples: Tuples) -> FloatArray:
     >>> balanced_weights(layout, Tuples(*np.array([[0] * 4, [0] * 4, [0, 0, 0, 1], [0] * 4]))).round(3)
     array([0.667, 0.667, 0.667, 2.   ])
     """
-    finite = isinstance(layout.contexts, Finite)
-    group = tuples.states * (layout.contexts.size if isinstance(layout.contexts, Finite) else 1)
-    group = group + tuples.contexts if finite else group
-    _, owner = np.unique(group, return_inverse=True)
+    groups = tuples.states[:, None]
+    if isinstance(layout.contexts, Finite):
+        groups = np.column_stack((tuples.states, tuples.contexts))
+    _, owner = np.unique(groups, axis=0, return_inverse=True)
     counts = np.zeros((owner.max() + 1, layout.max_actions))
     np.add.at(counts, (owner, tuples.actions), 1)
     share = counts.sum(axis=1) / (counts > 0).sum(axis=1)  # n / K of each group
