@@ -21,17 +21,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from tacit.dual_newton import LEAST_MASS, TOLERANCE, PackedProblem, carry_mass, solve_packed
+from tacit.dual_newton import LEAST_MASS, TOLERANCE, carry_mass, solve_packed
 from tacit.jit import kernel
 from tacit.layout import BoolArray, FloatArray, IntArray
 
 ROW_SUM_TOLERANCE = 1e-6
 """How far a transition row may miss one: the rounding of single precision, which is no mistake."""
+NO_FAULT, BAD_START, BAD_MASK, BAD_REWARD, BAD_TRANSITION = range(5)
+NO_FLAGS = np.zeros(0, dtype=np.bool_)
+"""The masks of a problem in which every action exists."""
 
 
 @dataclass(frozen=True)
@@ -71,119 +74,179 @@ def solve_occupancy(
     >>> solution.occupancy[0].round(4), solution.converged
     (array([[0.7071, 0.2929]]), True)
     """
-    problem = _pack(transitions, rewards, masks)
-    _check_problem(problem, gamma, tolerance)
-    values = _pack_start(start, problem)
-    policy, dual, gap, iterations, converged = solve_packed(
-        *problem, float(gamma), values, start is not None, float(tolerance)
+    for name, value in (("gamma", gamma), ("tolerance", tolerance)):
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be positive and finite, got {value!r}; give a number above 0")
+    numbers, flags, sizes, K = _string(transitions, rewards, masks, start)
+    warm, n_states = start is not None, np.array(sizes)
+    fault, certificate, occupancy, policy, dual = _solve(
+        numbers, flags, n_states, K, float(gamma), warm, float(tolerance)
     )
-    occupancy, objective, flow_residual = _evaluate(*problem, float(gamma), policy)
-    layers = list(enumerate(problem.n_states.tolist()))
+    if fault.kind != NO_FAULT:
+        _explain(fault, *_lay_out(numbers, flags, n_states, K, warm))
     return OccupancySolution(
-        occupancy=[occupancy[h, :n] for h, n in layers],
-        policy=[policy[h, :n] for h, n in layers],
-        dual=[dual[h, :n] for h, n in layers],
-        objective=float(objective),
-        gap=float(gap),
-        flow_residual=float(flow_residual),
-        iterations=iterations,
-        converged=bool(converged),
+        [occupancy[h, :n] for h, n in enumerate(sizes)],
+        [policy[h, :n] for h, n in enumerate(sizes)],
+        [dual[h, :n] for h, n in enumerate(sizes)],
+        *certificate,
     )
 
 
-def _pack(
-    transitions: Sequence[ArrayLike], rewards: Sequence[ArrayLike], masks: Sequence[ArrayLike] | None
-) -> PackedProblem:
-    """Return copies of the arrays, padded with zeros, or raise if their shapes do not fit together."""
-    layers = [np.asarray(r, dtype=np.float64) for r in rewards]
-    shapes = [r.shape for r in layers]
+def _string(
+    transitions: Sequence[ArrayLike],
+    rewards: Sequence[ArrayLike],
+    masks: Sequence[ArrayLike] | None,
+    start: Sequence[ArrayLike] | None,
+) -> tuple[FloatArray, BoolArray, list[int], int]:
+    """Return all numbers in a row, all masks in a row, the layers' sizes and K; raise if shapes do not fit.
+
+    At the paper's size a NumPy call costs as much as a Newton step, so the arrays are strung together here
+    and laid out, checked and solved in one kernel.
+    """
+    shapes = [np.shape(r) for r in rewards]
     if not shapes or any(len(s) != 2 or 0 in s or s[1] != shapes[0][-1] for s in shapes) or shapes[0][0] != 1:
         raise ValueError(
             "rewards must be one (states, actions) array a layer, with one state in the first layer and the "
             f"same number of actions in all, got shapes {shapes}; pad the actions and pass masks"
         )
-    n_states, K = [s[0] for s in shapes], shapes[0][1]
-    rows = _arrays("transitions", transitions, np.float64, [(n, K, after) for n, after in pairwise(n_states)])
-    exists = None if masks is None else _arrays("masks", masks, np.bool_, shapes)
-    H, S = len(layers), max(n_states)
-    P, r, mask = np.zeros((H - 1, S, K, S)), np.zeros((H, S, K)), np.zeros((H, S, K), dtype=np.bool_)
-    for h, n in enumerate(n_states):
-        r[h, :n], mask[h, :n] = layers[h], True if exists is None else exists[h]
-        if h < H - 1:
-            P[h, :n, :, : n_states[h + 1]] = rows[h]
-    if exists is not None:  # what stands where no action exists is not looked at
-        r[~mask], P[~mask[:-1]] = 0.0, 0.0
-    return PackedProblem(P, r, mask, np.array(n_states, dtype=np.int64))
+    sizes, K = [s[0] for s in shapes], shapes[0][1]
+    _check_shapes("transitions", transitions, [(n, K, after) for n, after in pairwise(sizes)])
+    if start is not None:
+        _check_shapes("start", start, [(n,) for n in sizes])
+    numbers = np.concatenate([*transitions, *rewards, *(start or ())], axis=None, dtype=np.float64)
+    if masks is None:
+        return numbers, NO_FLAGS, sizes, K
+    _check_shapes("masks", masks, shapes)
+    return numbers, np.concatenate(masks, axis=None, dtype=np.bool_, casting="unsafe"), sizes, K
 
 
-def _arrays(name: str, given: Sequence[ArrayLike], dtype: type, shapes: list[Any]) -> list[NDArray[Any]]:
-    arrays: list[NDArray[Any]] = [np.asarray(array, dtype=dtype) for array in given]
-    if [array.shape for array in arrays] != shapes:
+def _check_shapes(name: str, arrays: Sequence[ArrayLike], shapes: list[Any]) -> None:
+    found = [np.shape(array) for array in arrays]
+    if found != shapes:
         raise ValueError(
-            f"{name} must have shapes {shapes} to fit the rewards, got {[array.shape for array in arrays]}; "
+            f"{name} must have shapes {shapes} to fit the rewards, got {found}; "
             "give one array a layer (transitions: none for the last), axes in the order (s, a, s')"
         )
-    return arrays
 
 
-def _pack_start(start: Sequence[ArrayLike] | None, problem: PackedProblem) -> FloatArray:
-    values = np.zeros(problem.mask.shape[:2])
-    if start is not None:
-        layers = _arrays("start", start, np.float64, [(n,) for n in problem.n_states.tolist()])
-        for h, layer in enumerate(layers):
-            values[h, : len(layer)] = layer
-        if not np.isfinite(values).all():
-            raise ValueError(f"start must be finite, got {layers}; leave it out to start cold")
-    return values
+class _Fault(NamedTuple):
+    """The kind and place of what is wrong with a problem."""
+
+    kind: int
+    h: int
+    s: int
+    a: int
 
 
-def _check_problem(problem: PackedProblem, gamma: float, tolerance: float) -> None:
-    """Raise ValueError unless gamma, tolerance, rewards, masks and transitions are those of a problem."""
-    for name, value in (("gamma", gamma), ("tolerance", tolerance)):
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} must be positive and finite, got {value!r}; give a number above 0")
-    fault, h, s, a = _find_fault(*problem)
-    if fault == "reward":
+class _Certificate(NamedTuple):
+    """The fields of `OccupancySolution` that are no arrays, in its order."""
+
+    objective: float
+    gap: float
+    flow_residual: float
+    iterations: int
+    converged: bool
+
+
+def _explain(fault: _Fault, P: FloatArray, r: FloatArray, mask: BoolArray, start: FloatArray) -> NoReturn:
+    """Raise the error that says what is wrong, where, and what to do."""
+    kind, h, s, a = fault
+    place = f"in layer {h}, state {s}"
+    if kind == BAD_START:
+        raise ValueError(f"start must be finite, got {start[h, s]} {place}; leave it out to start cold")
+    if kind == BAD_MASK:
         raise ValueError(
-            f"rewards must be finite, got {problem.rewards[h, s, a]} in layer {h}, state {s}, action {a}; "
-            "mask the actions that do not exist"
-        )
-    if fault == "mask":
-        raise ValueError(
-            f"every state must have an action, got the mask {problem.mask[h, s]} in layer {h}, state {s}; "
+            f"every state must have an action, got the mask {mask[h, s]} {place}; "
             "remove the state or give it an action"
         )
-    if fault == "transition":
+    if kind == BAD_REWARD:
         raise ValueError(
-            f"transition rows must be nonnegative and sum to one, got {problem.transitions[h, s, a]} "
-            f"in layer {h}, state {s}, action {a}; normalise the row or mask the action"
+            f"rewards must be finite, got {r[h, s, a]} {place}, action {a}; "
+            "mask the actions that do not exist"
         )
+    raise ValueError(
+        f"transition rows must be nonnegative and sum to one, got {P[h, s, a]} {place}, action {a}; "
+        "normalise the row or mask the action"
+    )
 
 
 @kernel
-def _find_fault(P: FloatArray, r: FloatArray, mask: BoolArray, n: IntArray) -> tuple[str, int, int, int]:
-    """Return the kind and the place (h, s, a) of the first fault, "" if there is none."""
+def _solve(
+    numbers: FloatArray, flags: BoolArray, n: IntArray, K: int, gamma: float, warm: bool, tolerance: float
+) -> tuple[_Fault, _Certificate, FloatArray, FloatArray, FloatArray]:
+    """Return (fault, certificate, occupancy, policy (H, S, K), dual (H, S)); no use if there is a fault."""
+    P, r, mask, start = _lay_out(numbers, flags, n, K, warm)
+    fault = _find_fault(P, r, mask, n, start)
+    if fault.kind != NO_FAULT:
+        return fault, _Certificate(0.0, 0.0, 0.0, 0, False), r, r, start
+    policy, dual, gap, iterations, converged = solve_packed(P, r, mask, n, gamma, start, warm, tolerance)
+    occupancy, objective, residual = _evaluate(P, r, n, gamma, policy)
+    return fault, _Certificate(objective, gap, residual, iterations, converged), occupancy, policy, dual
+
+
+@kernel
+def _lay_out(
+    numbers: FloatArray, flags: BoolArray, n: IntArray, K: int, warm: bool
+) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray]:
+    """Return (P, r, mask, v) padded, from all transitions, rewards and start values, and all masks, in a row.
+
+    What stands where no action exists is not looked at: it becomes zero.
+    """
+    H, S = len(n), n.max()
+    P, r, v = np.zeros((H - 1, S, K, S)), np.zeros((H, S, K)), np.zeros((H, S))
+    mask = np.zeros((H, S, K), dtype=np.bool_)
+    at = 0
+    flag = 0
+    for h in range(H):
+        for s in range(n[h]):
+            for a in range(K):
+                mask[h, s, a] = len(flags) == 0 or flags[flag]
+                flag += 1
+    for h in range(H - 1):
+        for s in range(n[h]):
+            for a in range(K):
+                if mask[h, s, a]:
+                    P[h, s, a, : n[h + 1]] = numbers[at : at + n[h + 1]]
+                at += n[h + 1]
+    for h in range(H):
+        for s in range(n[h]):
+            for a in range(K):
+                if mask[h, s, a]:
+                    r[h, s, a] = numbers[at]
+                at += 1
+    if warm:
+        for h in range(H):
+            v[h, : n[h]] = numbers[at : at + n[h]]
+            at += n[h]
+    return P, r, mask, v
+
+
+@kernel
+def _find_fault(P: FloatArray, r: FloatArray, mask: BoolArray, n: IntArray, start: FloatArray) -> _Fault:
+    """Return the first fault."""
     H, _, K = r.shape
     for h in range(H):
         for s in range(n[h]):
             if not mask[h, s].any():
-                return "mask", h, s, 0
+                return _Fault(BAD_MASK, h, s, 0)
+            if not np.isfinite(start[h, s]):
+                return _Fault(BAD_START, h, s, 0)
             for a in range(K):
                 if not np.isfinite(r[h, s, a]):
-                    return "reward", h, s, a
+                    return _Fault(BAD_REWARD, h, s, a)
                 if h < H - 1 and mask[h, s, a]:
                     total, least = 0.0, 0.0
                     for j in range(n[h + 1]):
                         total += P[h, s, a, j]
                         least = min(least, P[h, s, a, j])
                     if not (least == 0.0 and abs(total - 1.0) <= ROW_SUM_TOLERANCE):
-                        return "transition", h, s, a
-    return "", 0, 0, 0
+                        return _Fault(BAD_TRANSITION, h, s, a)
+    return _Fault(NO_FAULT, 0, 0, 0)
 
 
 @kernel
 def _evaluate(
-    P: FloatArray, r: FloatArray, mask: BoolArray, n: IntArray, gamma: float, policy: FloatArray
+    P: FloatArray, r: FloatArray, n: IntArray, gamma: float, policy: FloatArray
 ) -> tuple[FloatArray, float, float]:
     """Return a policy's occupancy, (H, S, K), its objective over reached pairs and its flow residual."""
     H, S, K = policy.shape
