@@ -1,1 +1,32 @@
-"""Tacit learns what to do over several turns from how people react, with no reward ever observed."""
+"""Tacit learns what to do over several turns from how people react, with no reward ever observed.
+
+>>> import tacit
+>>> layout = tacit.Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
+>>> agent = tacit.Agent(layout, tacit.Settings(tacit.DecoderSettings(theta=0.9, M=1.0)), seed=1)
+>>> agent.begin(context=0)
+Episode(id=0, stage='homing', steps=0, open)
+"""
+
+from tacit.agent import Agent
+from tacit.decoder import DecoderSettings
+from tacit.layout import Finite, Layout, Vectors
+from tacit.posterior import PosteriorSettings
+from tacit.regression import OracleSettings
+from tacit.schedule import GammaSchedule
+from tacit.settings import CollectionSettings, HomingSettings, Settings
+from tacit.stage import Episode
+
+__all__ = [
+    "Agent",
+    "CollectionSettings",
+    "DecoderSettings",
+    "Episode",
+    "Finite",
+    "GammaSchedule",
+    "HomingSettings",
+    "Layout",
+    "OracleSettings",
+    "PosteriorSettings",
+    "Settings",
+    "Vectors",
+]

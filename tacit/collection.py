@@ -85,8 +85,18 @@ class Collection:
     def _fit_decoder(self) -> RewardDecoder | None:
         if not self._tuples.found.any():
             return None
-        posterior = fit_posterior(self._layout, self._tuples.arrays(), self._settings.posterior)
-        return build_decoder(self._layout, posterior, self._settings.decoder)
+        tuples = self._tuples.arrays()
+        posterior = fit_posterior(self._layout, tuples, self._settings.posterior)
+        decoder = build_decoder(self._layout, posterior, self._settings.decoder)
+        if decoder.is_constant(tuples):
+            warnings.warn(
+                f"feedback tells no action from another in {len(tuples)} tuples: everything decodes to "
+                f"c = {self._settings.decoder.c}, so there is nothing to learn and the agent will play "
+                "uniformly; check that feedback belongs to its episode, and collect more tuples",
+                stacklevel=2,
+            )
+            return None  # dev. 8
+        return decoder
 
     def _warn_of_missing(self, exploration: Exploration) -> None:
         names = [self._layout.name(-1, int(s)) for s in np.flatnonzero(exploration.reachable)]

@@ -18,7 +18,7 @@ from typing import NoReturn
 import numpy as np
 
 from tacit.layout import BoolArray, Encoded, Finite, FloatArray, IntArray, Layout
-from tacit.posterior import Posterior
+from tacit.posterior import Posterior, Tuples
 from tacit.posterior import ideal_posterior as ideal_posterior
 
 SIMPLEX_TOLERANCE = 1e-9
@@ -149,6 +149,15 @@ class RewardDecoder:
             return float(rewards[action]) if action < len(rewards) else self._refuse(state, action)
         reward = float(self.table[state, context, feedback, action])
         return reward if reward == reward else self._refuse(state, action)  # NaN is not equal to itself
+
+    def is_constant(self, tuples: Tuples) -> bool:
+        """Return whether the tuples all decode to c whatever the action: then there is nothing to learn."""
+        pairs = zip(tuples.contexts, tuples.feedback, tuples.states, strict=True)
+        for context, feedback, state in pairs:
+            decoder = self.decoders[state]
+            if decoder is not None and np.any(self._rewards(context, feedback, int(state)) != decoder.c):
+                return False
+        return True
 
     def _rewards(self, context: Encoded, feedback: Encoded, state: int) -> FloatArray:
         """Return J(h(x, y, s), ·) of all actions, (K_s,); nothing if the state has no decoder."""

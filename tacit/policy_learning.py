@@ -117,11 +117,14 @@ class PolicyLearning:
         self, layout: Layout, settings: Settings, decoder: RewardDecoder | None, exploration: Exploration
     ) -> None:
         self.decoder, self.exploration = decoder, exploration
+        self._uniform = layout.uniform_policy
         judged = decoder.decodable if decoder is not None else np.zeros(layout.n_states[-1], dtype=np.bool_)
         self.learner = PolicyLearner(layout, settings, judged)
 
     def plan(self, context: Encoded, draw: float) -> Plan:
-        """Return the policy of the occupancy measure of line 6."""
+        """Return the policy of the occupancy measure of line 6; uniform if there is nothing to learn from."""
+        if self.decoder is None:
+            return Plan(self._uniform, self.name)  # dev. 8
         policy, dual = self.learner.plan(context)
         return Plan(policy, self.name, dual=dual)
 
