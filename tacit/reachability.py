@@ -58,7 +58,9 @@ class Homes:
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """Return bounds on p*_s, the largest probability of reaching each state, by Lemma 3.2.
 
-        p_hat - beta <= p* <= p_hat + beta + epsilon with probability at least 1 - 2 delta, for all states.
+        p_hat - beta <= p* <= p_hat + beta + epsilon for all states, with probability at least 1 - 2 delta.
+        The upper bound needs as many episodes as Lemma 3.1 asks for (`homing_episodes`), which the paper's
+        experiment does not have: there it says what these policies reach, not what the best would.
         """
         beta = deviation(self.layout, self.episodes, self.delta)
         low = np.clip(self.frequency - beta, 0.0, 1.0)

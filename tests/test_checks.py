@@ -41,6 +41,7 @@ def test_every_learner_keeps_the_contract(name, kind, check):
 
 
 @pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
+@pytest.mark.filterwarnings("ignore:feedback tells no action")  # from so few tuples it does not
 def test_an_agent_on_vectors_keeps_the_contract(check):
     source = source_for("vectors")
     check(make_learner("tacit", source.layout, SMALL_VECTORS), source)

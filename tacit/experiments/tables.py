@@ -1,0 +1,75 @@
+"""The tables that end `tacit reproduce`: the learners of each environment, or the decoder's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from tacit.experiments.run import Runs
+from tacit.experiments.summary import Interval, summary_parts
+
+COLUMNS = (
+    ("decoded", "average_decoded_reward", 3),
+    ("final", "final_reward", 3),
+    ("regret", "regret", 0),
+    ("explored", "exploration_episodes", 0),
+    ("ep./s", "episodes_per_second", 0),
+)
+"""Heading, name in `summary.json`, decimals; narrow, so that the table fits into 80 columns."""
+
+
+def result_tables(runs: Runs, summary: Mapping[str, Any]) -> Iterator[Table]:
+    """Yield one table for each environment that learners played, or the decoder's."""
+    parts = summary_parts(summary)
+    for variant, part in parts.items():
+        yield _learner_table(
+            f"{variant}: optimum {part['optimal_value']:.3f}, {_seeds(summary)}", part["learners"]
+        )
+    if not parts:
+        yield _decoder_table(runs, summary)
+
+
+def plus_minus(interval: Interval, decimals: int) -> str:
+    """Return a mean with half of its interval's width.
+
+    >>> plus_minus({"mean": 0.7, "low": 0.68, "high": 0.72}, 2)
+    '0.70±0.02'
+    """
+    mean, high = interval["mean"], interval["high"]
+    if mean is None:
+        return "-"
+    return f"{mean:,.{decimals}f}" + (f"±{high - mean:,.{decimals}f}" if high is not None else "")
+
+
+def _learner_table(title: str, learners: Mapping[str, dict[str, Interval]]) -> Table:
+    table = _table(title, ["learner", "average reward", *(heading for heading, _, _ in COLUMNS)])
+    for learner, row in learners.items():
+        means = [plus_minus(row[name] | {"high": None}, decimals) for _, name, decimals in COLUMNS]
+        style = "bold" if learner == "tacit" else None
+        table.add_row(learner, plus_minus(row["average_reward"], 3), *means, style=style)
+    return table
+
+
+def _decoder_table(runs: Runs, summary: Mapping[str, Any]) -> Table:
+    title = f"decoded reward of a rewarded best action, {_seeds(summary)}"
+    table = _table(title, ["tuples", *runs.figure.learners])
+    for count in runs.figure.tuple_counts:
+        rows = (summary["posteriors"][method]["decoded_rewarded"] for method in runs.figure.learners)
+        table.add_row(f"{count:,}", *(plus_minus(row[str(count)], 3) for row in rows))
+    return table
+
+
+def _table(title: str, headings: list[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
+    table.add_column(headings[0], no_wrap=True)
+    for heading in headings[1:]:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _seeds(summary: Mapping[str, Any]) -> str:
+    n = summary["seeds"]
+    return f"{n} seeds, ± 95 % interval" if n > 1 else "1 seed, so no intervals"

@@ -1,0 +1,453 @@
+"""Figures end to end at a thousandth of their budget, and the parts they are made of."""
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from rich.console import Console
+from typer.testing import CliRunner
+
+from tacit.agent import Agent
+from tacit.baselines import LEARNERS
+from tacit.cli import app
+from tacit.decoder import build_decoder, ideal_posterior
+from tacit.envs.synthetic import synthetic, synthetic_mdp
+from tacit.experiments import decoding, learning
+from tacit.experiments.crew import perform_all
+from tacit.experiments.figures import FIGURES, PAPER, find_figure
+from tacit.experiments.inspection import inspect
+from tacit.experiments.manifest import commit
+from tacit.experiments.plots import spread
+from tacit.experiments.progress import Tally
+from tacit.experiments.publish import FILES, publish
+from tacit.experiments.report import show_interval
+from tacit.experiments.run import Request, perform
+from tacit.experiments.summary import SCALARS, mean_interval, summarise
+from tacit.experiments.tasks import Task, expand, load_result
+from tacit.posterior import METHODS, TablePosterior
+from tacit.simulate import Trace
+
+FRACTION = 0.001
+QUIET = Console(file=io.StringIO())
+SMALL = replace(FIGURES["synthetic"], learners=("tacit", "uniform"))
+"""Two learners of the synthetic figure: enough for all that does not depend on which."""
+
+EVERY_FIGURE = [
+    "decoder",
+    "synthetic",
+    pytest.param("variants", marks=pytest.mark.compiled),
+]
+
+
+@pytest.fixture(scope="module")
+def directory_of(tmp_path_factory):
+    """Return a function that makes a figure through the command line, once, and returns its directory."""
+    out, made = tmp_path_factory.mktemp("results"), {}
+
+    def make(name):
+        if name not in made:
+            options = ["--seeds", "2", "--fraction", str(FRACTION), "--out", str(out), "--jobs", "2"]
+            made[name] = CliRunner().invoke(app, ["reproduce", name, *options])
+        assert made[name].exit_code == 0, made[name].output
+        return out / name
+
+    return make
+
+
+def run_small(out, **options):
+    return perform(Request(SMALL, out, **({"seeds": 2, "fraction": FRACTION, "jobs": 2} | options)), QUIET)
+
+
+def without_times(summary):
+    for learner in summary["learners"].values():
+        del learner["episodes_per_second"]
+    return summary
+
+
+def test_figures_are_all_tested():
+    assert {getattr(name, "values", [name])[0] for name in EVERY_FIGURE} == set(FIGURES)
+
+
+@pytest.mark.parametrize("name", EVERY_FIGURE)
+def test_figure_writes_all_files(directory_of, name):
+    directory = directory_of(name)
+    assert {path.name for path in directory.iterdir()} == {*FILES, "runs"}
+    assert not list(directory.glob("**/*.part"))
+
+
+@pytest.mark.parametrize("name", EVERY_FIGURE)
+def test_summary_has_every_key(directory_of, name):
+    summary = json.loads((directory_of(name) / "summary.json").read_text())
+    assert (summary["figure"], summary["seeds"], summary["fraction"]) == (name, 2, FRACTION)
+    assert summary["settings"]["decoder"] == {"theta": 0.9, "M": 1.3, "c": 0.0, "kappa": None}
+    if name == "decoder":
+        return check_decoder_summary(summary)
+    several = len(FIGURES[name].environments) > 1
+    assert ("learners" in summary, "variants" in summary) == (not several, several)
+    parts = summary["variants"] if several else {name: summary}
+    assert list(parts) == list(FIGURES[name].environments)
+    for part in parts.values():
+        assert part["optimal_value"] == pytest.approx(0.729)
+        assert list(part["learners"]) == list(LEARNERS)
+        for learner in part["learners"].values():
+            check_learner_summary(learner)
+    return None
+
+
+def check_learner_summary(learner):
+    assert set(learner) == {*SCALARS, "episodes_per_second"}
+    for interval in learner.values():
+        assert set(interval) == {"mean", "low", "high"}
+        if interval["mean"] is not None:
+            assert interval["low"] <= interval["mean"] <= interval["high"]
+
+
+def check_decoder_summary(summary):
+    assert summary["illustration"]["kappa_formula"] == pytest.approx(2 / 15)
+    assert list(summary["posteriors"]) == list(METHODS)
+    for row in summary["posteriors"].values():
+        assert set(row) == {"decoded_rewarded", "decoded_unrewarded"}
+        assert list(row["decoded_rewarded"]) == ["20"]
+
+
+@pytest.mark.parametrize("name", EVERY_FIGURE)
+def test_curves_parse(directory_of, name):
+    with open(directory_of(name) / "curves.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    figure = FIGURES[name]
+    assert {row["variant"] for row in rows} == set(figure.environments)
+    assert {row["learner"] for row in rows} == set(figure.learners)
+    assert {row["seed"] for row in rows} == {"0", "1"}
+    if figure.study == "learning":
+        wanted = [
+            "variant",
+            "learner",
+            "seed",
+            "episode",
+            "average_reward",
+            "average_decoded_reward",
+            "regret",
+        ]
+        assert list(rows[0]) == wanted
+        assert all(row["average_decoded_reward"] == "" for row in rows if row["learner"] == "uniform")
+        assert all(0 <= float(row["average_reward"]) <= 1 for row in rows)
+
+
+@pytest.mark.parametrize("name", EVERY_FIGURE)
+def test_report_stands_alone(directory_of, name):
+    page = (directory_of(name) / "report.html").read_text()
+    references = re.findall(r"""(?:src|href)\s*=\s*["']([^"']*)|url\(([^)]*)\)""", page)
+    assert references
+    assert all("".join(reference).startswith("data:") for reference in references)
+    text = re.sub(r"data:image/png;base64,[^\"]*", "", page)
+    assert "http" not in text
+    assert "<script" not in text
+    assert all(f">{learner}<" in text for learner in FIGURES[name].learners)
+    assert str(directory_of(name)) not in text
+    assert all(f">{variant}<" in text for variant in FIGURES[name].environments if name == "variants")
+
+
+@pytest.mark.parametrize("name", EVERY_FIGURE)
+def test_picture_is_not_blank(directory_of, name):
+    with Image.open(directory_of(name) / "figure.png") as picture:
+        pixels = np.asarray(picture.convert("L"))
+    assert pixels.shape[1] >= 1600
+    assert 0.01 < np.mean(pixels < 250) < 0.9
+
+
+@pytest.mark.parametrize("name", EVERY_FIGURE)
+def test_manifest_names_no_machine(directory_of, name):
+    text = (directory_of(name) / "manifest.json").read_text()
+    manifest = json.loads(text)
+    assert manifest["command"] == f"tacit reproduce {name} --seeds 2 --fraction 0.001"
+    assert {"python", "numpy", "numba", "torch", "tacit"} <= set(manifest["versions"])
+    assert manifest["seeds"] == [0, 1]
+    assert manifest["times"]["seconds"] > 0
+    assert os.uname().nodename not in text
+    assert str(Path.home()) not in text
+    assert manifest["commit"] == commit()
+
+
+def test_second_call_computes_only_what_is_missing(directory_of, tmp_path):
+    shutil.copytree(directory_of("synthetic"), tmp_path / "synthetic")
+    stored = json.loads((tmp_path / "synthetic" / "summary.json").read_text())
+    first = run_small(tmp_path)
+    assert (first.computed, len(first.results)) == (0, 4)
+    summary = publish(first)
+    assert summary["learners"] == {learner: stored["learners"][learner] for learner in SMALL.learners}
+
+    task, runs = first.task("synthetic", "tacit", 1), first.request.runs
+    agent = task.agent_path(runs).read_bytes()
+    task.path(runs).unlink()
+    mended = run_small(tmp_path)
+    assert mended.computed == 1
+    assert without_times(publish(mended)) == without_times(summary)
+    assert task.agent_path(runs).read_bytes() == agent
+
+    task.agent_path(runs).unlink()
+    assert load_result(task, runs) is None
+
+
+def test_what_does_not_fit_is_recomputed(tmp_path):
+    figure = replace(SMALL, learners=("uniform",))
+    uniform = partial(Request, figure, tmp_path, seeds=1, jobs=1)
+    task, runs = expand(figure.scaled(FRACTION), 1)[0], tmp_path / "synthetic" / "runs"
+    assert perform(uniform(fraction=FRACTION), QUIET).computed == 1
+    assert perform(uniform(fraction=0.002), QUIET).computed == 1
+    assert perform(uniform(fraction=FRACTION), QUIET).computed == 0  # both are kept
+    damaged = task.path(runs)
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    assert load_result(task, runs) is None
+    assert perform(uniform(fraction=FRACTION), QUIET).computed == 1
+
+
+def test_fingerprints_follow_from_all_that_decides():
+    figure = SMALL.scaled(FRACTION)
+    tasks = [
+        *expand(figure, 2),
+        *expand(SMALL.scaled(0.002), 1),
+        *expand(replace(figure, environments={"synthetic": partial(synthetic, "balanced")}), 1),
+        *expand(replace(figure, settings=replace(PAPER, posterior=replace(PAPER.posterior, width=8))), 1),
+    ]
+    assert len({task.fingerprint for task in tasks}) == len(tasks)
+    assert expand(figure, 2) == expand(figure, 2)
+
+
+def test_results_do_not_depend_on_jobs(directory_of, tmp_path):
+    results = []
+    for out, jobs, computed in ((directory_of("synthetic").parent, 2, 0), (tmp_path, 1, 4)):
+        runs = run_small(out, jobs=jobs)
+        assert runs.computed == computed
+        agents = [task.agent_path(runs.request.runs) for task in runs.results if task.learner == "tacit"]
+        results.append((without_times(summarise(runs)), [path.read_bytes() for path in agents]))
+    assert results[0] == results[1]
+
+
+def test_failing_task_is_reported_and_the_others_go_on(tmp_path):
+    figure = replace(SMALL, learners=("no_such_learner", "uniform"))
+    said = io.StringIO()
+    runs = perform(Request(figure, tmp_path, 2, FRACTION, jobs=1), Console(file=said))
+    assert [failure.task.seed for failure in runs.failures] == [0, 1]
+    assert all("there is no learner" in failure.reason for failure in runs.failures)
+    assert "Traceback" in runs.failures[0].details
+    assert "failed: no_such_learner on synthetic, seed 0" in said.getvalue()
+    assert [task.learner for task in runs.results] == ["uniform", "uniform"]
+
+
+def die(task, report):
+    if task.seed == 0:
+        os._exit(7)
+    report(5, "alive")
+
+
+def test_worker_that_dies_loses_only_its_task():
+    tasks = [Task("v", "l", seed, "") for seed in range(3)]
+    listener = Recorder()
+    failures = perform_all(tasks, die, 1, listener)
+    assert [(failure.task.seed, "code 7" in failure.reason) for failure in failures] == [(0, True)]
+    assert listener.ends == {0: True, 1: False, 2: False}
+    assert listener.amounts == [5, 5]
+
+
+class Recorder:
+    def __init__(self):
+        self.ends, self.amounts = {}, []
+
+    def begun(self, task):
+        pass
+
+    def advanced(self, task, amount, stage):
+        self.amounts.append(amount)
+
+    def ended(self, task, failure):
+        self.ends[task.seed] = failure is not None
+
+    def tick(self):
+        pass
+
+
+@pytest.mark.compiled
+def test_interrupted_run_keeps_what_is_finished(tmp_path):
+    arguments = ["synthetic", "--seeds", "40", "--fraction", "0.01", "--out", str(tmp_path), "--jobs", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from tacit.cli import app; app()", "reproduce", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    runs = tmp_path / "synthetic" / "runs"
+    wait_until(lambda: len(list(runs.glob("*.tacit"))) > 2, process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: everyone gets it
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 130, output
+    assert "Interrupted" in output
+    assert "Traceback" not in output
+    wait_until(lambda: not group_exists(process.pid), None)
+    assert not list(runs.glob("*.part"))
+
+    figure = FIGURES["synthetic"].scaled(0.01)
+    kept = {task for task in expand(figure, 1) if load_result(task, runs)}
+    assert kept
+    resumed = perform(Request(FIGURES["synthetic"], tmp_path, seeds=1, fraction=0.01), QUIET)
+    assert resumed.computed == len(LEARNERS) - len(kept)
+
+
+def wait_until(condition, process, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        assert process is None or process.poll() is None
+        time.sleep(0.02)
+
+
+def group_exists(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_one_seed_has_no_interval():
+    assert mean_interval([0.5]) == {"mean": 0.5, "low": None, "high": None}
+    assert mean_interval([0.5, None])["mean"] is None
+    assert show_interval(mean_interval([0.5])) == "0.500"
+
+
+def test_interval_is_students():
+    # mean 2, standard error 1/√3, t quantile of two degrees of freedom 4.302653
+    interval = mean_interval([1.0, 2.0, 3.0])
+    assert interval["high"] - 2.0 == pytest.approx(4.302653 / 3**0.5)
+    assert 2.0 - interval["low"] == pytest.approx(4.302653 / 3**0.5)
+
+
+def test_condensed_trace_by_hand():
+    trace = Trace(
+        rewards=[0.0, 1.0, 0.0, 1.0, 1.0],
+        decoded=[np.nan, np.nan, 0.0, np.nan, 0.5],
+        regrets=[0.5, 0.25, 0.25, 0.0, 0.0],
+        exploring=[True, True, False, False, False],
+    )
+    result = learning.condense(trace)
+    assert result["scalars"] == {
+        "average_reward": pytest.approx(2 / 3),
+        "average_decoded_reward": pytest.approx(1 / 6),
+        "final_reward": 1.0,
+        "final_decoded_reward": 0.5,
+        "average_reward_all": pytest.approx(3 / 5),
+        "regret": 1.0,
+        "exploration_episodes": 2,
+    }
+    assert result["curves"]["episode"].tolist() == [1, 2, 3]
+    assert result["curves"]["average_reward"].tolist() == pytest.approx([0, 1 / 2, 2 / 3])
+    assert result["curves"]["regret"].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_exploration_that_never_ends_is_an_error(tmp_path):
+    env = synthetic()
+    agent = LEARNERS["last_step_igl"].make(env.layout, PAPER, 0)
+    simulation = learning.Simulation(agent, LEARNERS["last_step_igl"].source(env), 0)
+    with pytest.raises(RuntimeError, match="must end within 5 episodes"):
+        learning.explore(simulation, 5, lambda amount, stage: None)
+
+
+def test_curve_points_are_even_and_end_at_the_last():
+    points = learning.curve_points(40_000)
+    assert len(points) == learning.POINTS
+    assert (points[-1], set(np.diff(points))) == (40_000, {200})
+
+
+def test_illustration_follows_figure_1():
+    shape = decoding.illustrate(decoding.illustrated_decoder())
+    at = {
+        v: float(np.interp(v, shape.v, shape.decoded)) for v in (0.0, 1 / 3 - 0.15, 1 / 3, 0.575, 0.6, 2 / 3)
+    }
+    # zero far below, half of c midway over the bridge, c at uniform, the ramp from 0.55 to 0.6, then one
+    assert list(at.values()) == pytest.approx([0.0, 0.1, 0.2, 0.5, 1.0, 1.0], abs=1e-9)
+
+
+def test_true_posterior_decodes_to_the_reward():
+    mdp = synthetic_mdp()
+    h = np.array(
+        [[ideal_posterior(mdp.rewards[x, 0], phi) for phi in (x, 1 - x)] for x in (0, 1)]
+    )  # (X, Y, K)
+    posterior = TablePosterior("frequency", mdp.layout, np.array([True, False]), np.stack([h, h]))
+    decoder = build_decoder(mdp.layout, posterior, PAPER.decoder)
+    assert decoding.decode_best(mdp, decoder, 0, reward=1) == pytest.approx(1.0)
+    assert decoding.decode_best(mdp, decoder, 0, reward=0) == pytest.approx(0.0)
+
+
+def test_tuples_are_drawn_from_the_model():
+    mdp = synthetic_mdp()
+    assert decoding.most_rewarding_state(mdp) == 0
+    tuples = decoding.draw_tuples(mdp, 0, 20_000, np.random.default_rng(0))
+    rewards = np.where(tuples.contexts == 0, tuples.feedback, 1 - tuples.feedback)
+    assert np.mean(tuples.contexts == 0) == pytest.approx(0.7, abs=0.02)
+    assert np.bincount(tuples.actions) / 20_000 == pytest.approx([0.2] * 5, abs=0.02)
+    assert rewards[tuples.actions == 0].mean() == pytest.approx(0.9, abs=0.02)
+    assert rewards[tuples.actions != 0].mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_all_learners_of_a_seed_meet_the_same_people(monkeypatch):
+    seeds = []
+
+    class Watched(learning.Simulation):
+        def __init__(self, agent, source, seed, mdp):
+            super().__init__(agent, source, seed, mdp)
+            seeds.append((seed, agent.seed))
+
+    monkeypatch.setattr(learning, "Simulation", Watched)
+    figure = replace(FIGURES["synthetic"], learners=("oracle_reward", "uniform")).scaled(FRACTION)
+    for task in expand(figure, 2):
+        learning.play_learning(figure, task, lambda amount, stage: None)
+    assert seeds == [(1_000_003, 0), (1_000_003, 0), (1_000_004, 1), (1_000_004, 1)]
+
+
+def test_tally_guesses_what_is_left():
+    tasks = [Task("v", learner, seed, "") for seed in range(2) for learner in ("a", "b")]
+    tally = Tally(dict.fromkeys(tasks, 100))
+    assert (tally.done, tally.total, tally.seconds_left) == (0, 400, None)
+    tally.begin(tasks[0])
+    tally.advance(tasks[0], 150, "homing")
+    assert (tally.done, tally.total) == (150, 450)
+    tally.end(tasks[0])
+    assert tally.total == 150 + 100 + 150 + 100  # the other "a" is now expected to take as long
+    assert (tally.over, tally.tasks, tally.running) == (1, 4, {})
+
+
+def test_labels_are_spread():
+    heights = spread([0.7, 0.7, 0.69, 0.02, 0.0], 0.05, 0.0, 0.8)
+    assert np.all(np.diff(np.sort(heights)) >= 0.05 - 1e-9)
+    assert np.argsort(heights).tolist() == [4, 3, 2, 0, 1]
+    assert min(heights) >= 0.0
+    assert max(heights) <= 0.8
+
+
+def test_budgets_scale_down_to_a_minimum():
+    scaled = find_figure("synthetic").scaled(FRACTION)
+    assert (scaled.learning_episodes, scaled.settings.homing.episodes) == (40, 20)
+    assert scaled.settings.collection.tuples == 20
+    whole = find_figure("synthetic").scaled(1.0)
+    assert whole == FIGURES["synthetic"]
+    assert (whole.learning_episodes, whole.seeds) == (40_000, 20)
+    assert (whole.settings.homing.episodes, whole.settings.collection.tuples) == (5000, 5000)
+    assert find_figure("decoder").scaled(FRACTION).tuple_counts == (20,)
+
+
+def test_inspection_of_an_agent_that_still_explores_is_empty():
+    env = synthetic()
+    assert inspect(Agent(env.layout, PAPER), env.mdp) is None
