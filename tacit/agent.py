@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,6 +59,13 @@ class Agent:
         """Return the episodes that have begun and not ended, oldest first."""
         return tuple(self._open.values())
 
+    def episode(self, number: int) -> Episode:
+        """Return the open episode with that id."""
+        try:
+            return self._open[number]
+        except KeyError:
+            raise ValueError(f"there is no open episode {number!r}; see `open_episodes`") from None
+
     @property
     def next_episode(self) -> int:
         """Return the id that the next episode will have: how many have begun."""
@@ -67,13 +75,14 @@ class Agent:
         """Return the handle of a new episode; the present stage plans it, nothing is learned."""
         encoded = self.layout.contexts.encode(context, "context")
         draws = self._draws.row(self._next_id)
-        episode = Episode(self._next_id, context, encoded, self.stage.plan(encoded, draws[0]), draws)
+        episode = Episode(self, self._next_id, context, encoded, self.stage.plan(encoded, draws[0]), draws)
         self._open[episode.id] = episode
         self._next_id += 1
         return episode
 
     def act(self, episode: Episode, state: Any) -> Label:
         """Return the action for `state`; asked again for the same state, the same action."""
+        self._check_ours(episode)
         layer, s = self.layout.locate(state)
         steps = len(episode.states)
         if layer == steps - 1 and episode.states[layer] == s:
@@ -92,6 +101,7 @@ class Agent:
         Ending twice with the same feedback does nothing the second time; `episode.decoded_reward` is what
         the feedback was taken to mean, None while the agent cannot tell.
         """
+        self._check_ours(episode)
         encoded = self.layout.feedback.encode(feedback, "feedback")
         if not episode.open and episode.feedback is not None:
             if np.array_equal(self.layout.feedback.encode(episode.feedback, "feedback"), encoded):
@@ -110,8 +120,8 @@ class Agent:
 
     def abandon(self, episode: Episode) -> None:
         """Close an episode whose feedback will never come; its transitions are still learned from."""
+        self._check_ours(episode)
         if episode.open:
-            self._check_open(episode)
             self._close(episode, None, None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -123,7 +133,7 @@ class Agent:
             "next_id": self._next_id,
             "stage": self.stage.name,
             "stage_state": self.stage.to_state(),
-            "open": [_episode_state(episode) for episode in self._open.values()],
+            "open": [self._episode_state(episode) for episode in self._open.values()],
         }
         save_tree(path, KIND, tree)
 
@@ -134,7 +144,8 @@ class Agent:
         if tree["stage"] not in stages:
             raise ValueError(
                 f"the agent in {os.fspath(path)!r} is in stage {tree['stage']!r}, "
-                f"known are {sorted(stages)}; pass the stage's class in `stages`"
+                f"known are {sorted(stages)}; pass the stage's class in `stages`, for the baselines "
+                "stages=tacit.baselines.ALL_STAGES"
             )
         layout, settings = Layout.from_json(tree["layout"]), Settings.from_json(tree["settings"])
         stage = stages[tree["stage"]].from_state(layout, settings, tree["stage_state"])
@@ -150,11 +161,19 @@ class Agent:
         del self._open[episode.id]
         while (following := self.stage.next()) is not self.stage:
             self.stage = following
+            for remark in following.remarks:
+                warnings.warn(remark, stacklevel=3)
+
+    def _check_ours(self, episode: Episode) -> None:
+        if not isinstance(episode, Episode) or episode.owner is not self:
+            raise ValueError(
+                f"an episode is played with the agent that began it, got {episode!r}; after loading an agent, "
+                "take its open episodes from `open_episodes` or `episode(id)`"
+            )
 
     def _check_open(self, episode: Episode) -> None:
-        if self._open.get(episode.id) is not episode:
-            known = "has ended" if not episode.open else "belongs to another agent"
-            raise ValueError(f"episode {episode.id} {known}; call begin for a new one")
+        if not episode.open:
+            raise ValueError(f"episode {episode.id} has ended; call begin for a new one")
 
     def _refuse_step(self, episode: Episode, layer: int, state: Any) -> None:
         steps, horizon = len(episode.states), self.layout.horizon
@@ -171,17 +190,15 @@ class Agent:
     def _restore_episode(self, state: Mapping[str, Any]) -> Episode:
         plan = Plan(**state["plan"])
         encoded = self.layout.contexts.encode(state["context"], "context")
-        episode = Episode(state["id"], state["context"], encoded, plan, self._draws.row(state["id"]))
+        episode = Episode(self, state["id"], state["context"], encoded, plan, self._draws.row(state["id"]))
         episode.states, episode.actions = list(state["states"]), list(state["actions"])
         return episode
 
-
-def _episode_state(episode: Episode) -> dict[str, Any]:
-    context = episode.context.tolist() if isinstance(episode.context, np.ndarray) else episode.context
-    return {
-        "id": episode.id,
-        "context": context,
-        "plan": episode.plan._asdict(),
-        "states": episode.states,
-        "actions": episode.actions,
-    }
+    def _episode_state(self, episode: Episode) -> dict[str, Any]:
+        return {
+            "id": episode.id,
+            "context": self.layout.contexts.decode(episode.encoded),
+            "plan": episode.plan._asdict(),
+            "states": episode.states,
+            "actions": episode.actions,
+        }

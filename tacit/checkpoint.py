@@ -10,6 +10,7 @@ import io
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,18 @@ import numpy as np
 FORMAT = "tacit checkpoint"
 VERSION = 1
 HEADER = "tacit.json"
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    TypeError,
+    ValueError,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+)
+"""All that reading a damaged zip, JSON or array was seen to raise."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time stamp of every member: the earliest a zip can hold, so that files depend on content alone."""
 
@@ -53,7 +66,7 @@ def load_tree(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
         raise CheckpointError(f"there is no file {os.fspath(path)!r}; check the path") from None
     except CheckpointError:
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError) as error:
+    except DAMAGE as error:
         raise CheckpointError(
             f"{os.fspath(path)!r} is not a whole Tacit checkpoint ({error}); it is truncated, damaged or "
             "another program's: use an earlier copy"
@@ -63,11 +76,15 @@ def load_tree(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that a crash leaves either the old content or the new, and the new on disk."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with open(temporary, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def _check_header(path: str | os.PathLike[str], kind: str, header: Any) -> Any:

@@ -117,6 +117,7 @@ def check_feedback_in_any_order(make: MakeAgent, source: GymSource) -> None:
 def check_missing_feedback(make: MakeAgent, source: GymSource) -> None:
     """Raise unless an abandoned episode is closed, at any step, and leaves no trace among the open ones."""
     agent = make(0)
+    Log(source, agent, 0, EPISODES)
     context, state = source.begin(0, 0)
     agent.abandon(agent.begin(context))
     episode = agent.begin(context)
@@ -147,8 +148,13 @@ def check_refusals(make: MakeAgent, source: GymSource) -> None:
     if agent.layout.horizon > 1:
         refuses("acting after the last step", agent, lambda: agent.act(episode, first))
     agent.end(episode, feedback)
-    stranger = make(1).begin(context)
-    refuses("another agent's episode", agent, lambda: agent.act(stranger, first))
+    other = make(1)
+    stranger = other.begin(context)
+    other.act(stranger, first)
+    refuses("acting in another agent's episode", agent, lambda: agent.act(stranger, first))
+    refuses("ending another agent's episode", agent, lambda: agent.end(stranger, feedback))
+    other.abandon(stranger)
+    refuses("abandoning another agent's episode", agent, lambda: agent.abandon(stranger))
 
 
 def check_save_and_load(make: MakeAgent, source: GymSource, load: LoadAgent = Agent.load) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +22,7 @@ class Collection:
 
     name: ClassVar[str] = "collection"
     explores: ClassVar[bool] = True
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, layout: Layout, settings: Settings, homes: Homes) -> None:
         self._layout, self._settings, self._homes = layout, settings, homes
@@ -47,7 +47,7 @@ class Collection:
         return Plan(policy, self.name, uniform_last=True, target=target)
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
-        """Keep the tuple of an episode that reached its target, or that came late from homing."""
+        """Keep the tuple of an episode that reached its target, or that came late from homing (dev. 28)."""
         ours = episode.plan.stage == self.name
         if ours:
             self._spent[episode.plan.target] += 1
@@ -67,8 +67,9 @@ class Collection:
         exploration = Exploration(
             homes.frequency, *homes.interval(), homes.reachable, self._tuples.found, self._spent
         )
-        self._warn_of_missing(exploration)
-        return PolicyLearning(self._layout, self._settings, self._fit_decoder(), exploration)
+        decoder = self._fit_decoder()
+        remarks = tuple(self._remarks(exploration, decoder))
+        return PolicyLearning(self._layout, self._settings, decoder, exploration, remarks)
 
     def to_state(self) -> dict[str, Any]:
         """Return the homes, the tuples so far and the episodes spent."""
@@ -85,35 +86,30 @@ class Collection:
     def _fit_decoder(self) -> RewardDecoder | None:
         if not self._tuples.found.any():
             return None
-        tuples = self._tuples.arrays()
-        posterior = fit_posterior(self._layout, tuples, self._settings.posterior)
+        posterior = fit_posterior(self._layout, self._tuples.arrays(), self._settings.posterior)
         decoder = build_decoder(self._layout, posterior, self._settings.decoder)
-        if decoder.is_constant(tuples):
-            warnings.warn(
-                f"feedback tells no action from another in {len(tuples)} tuples: everything decodes to "
-                f"c = {self._settings.decoder.c}, so there is nothing to learn and the agent will play "
-                "uniformly; check that feedback belongs to its episode, and collect more tuples",
-                stacklevel=2,
-            )
-            return None  # dev. 8
-        return decoder
+        return None if decoder.is_constant(self._tuples.arrays()) else decoder  # dev. 8
 
-    def _warn_of_missing(self, exploration: Exploration) -> None:
-        names = [self._layout.name(-1, int(s)) for s in np.flatnonzero(exploration.reachable)]
-        if not names:
-            warnings.warn(
-                "no last state was reached often enough to be judged, so there is nothing to learn from: "
-                f"the frequencies are {np.round(exploration.frequency, 3).tolist()}, the threshold is "
-                f"{4 * self._settings.homing.epsilon:.3g}; spend more homing episodes or lower epsilon",
-                stacklevel=2,
+    def _remarks(self, exploration: Exploration, decoder: RewardDecoder | None) -> Iterator[str]:
+        """Yield what a user must know: states left out, states short of tuples, nothing to learn from."""
+        homing, wanted = self._settings.homing, self._settings.collection.tuples
+        names = [self._layout.name(-1, s) for s in range(len(exploration.reachable))]
+        for s in np.flatnonzero(~exploration.reachable):
+            yield (
+                f"state {names[s]!r} was reached in {exploration.frequency[s]:.3f} of its homing episodes, below "
+                f"the threshold of {4 * homing.epsilon:.3g}, and is left out; if it matters, spend more homing "
+                f"episodes than {homing.episodes} on it, lower bonus_scale, or lower epsilon"
             )
-        wanted = self._settings.collection.tuples
-        short = exploration.reachable & (exploration.tuples < wanted)
-        for s in np.flatnonzero(short):
-            warnings.warn(
-                f"state {self._layout.name(-1, int(s))!r} gave {exploration.tuples[s]} of {wanted} tuples "
-                f"within its budget of {self._budget} episodes; what it decodes is less sure",
-                stacklevel=2,
+        for s in np.flatnonzero(exploration.reachable & (exploration.tuples < wanted)):
+            yield (
+                f"state {names[s]!r} gave {exploration.tuples[s]} of {wanted} tuples within its budget of "
+                f"{self._budget} episodes; what it decodes is less sure"
+            )
+        if decoder is None:
+            yield (
+                f"feedback tells no action from another in {exploration.tuples.sum()} tuples: everything decodes "
+                f"to c = {self._settings.decoder.c}, so there is nothing to learn and the agent plays uniformly; "
+                "check that no state is missing and that feedback belongs to its episode"
             )
 
 
@@ -164,10 +160,11 @@ class TupleBuffer:
 
 
 def collection_budget(layout: Layout, settings: Settings) -> int:
-    """Return how many episodes one state may take: a constant of Lemma 3.5's O((N_0 + log(S/delta)) / eps).
+    """Return how many episodes one state may take (dev. 3), after Lemma 3.5's O((N_0 + log(S/delta)) / eps).
 
-    A state of Eq. 2 is reached with probability p >= 3 epsilon, and by Chernoff's bound m episodes with
-    m p >= max(2 N_0, 8 log(S/delta)) reach it N_0 times with probability at least 1 - delta/S.
+    A state of Eq. 2 is reached with probability p >= 3 epsilon (if beta of Lemma 3.2 is at most epsilon), and
+    by Chernoff's bound m episodes with m p >= max(2 N_0, 8 log(S/delta)) reach it N_0 times with probability
+    at least 1 - delta/S.
     """
     homing, n_last = settings.homing, int(layout.n_states[-1])
     wanted = max(2 * settings.collection.tuples, 8 * math.log(n_last / homing.delta))

@@ -1,6 +1,6 @@
 """The Lipschitz reward decoder J(v, a): from a posterior over actions to a reward (section 3.3).
 
-With Δ(v) = ‖v - 1/K‖∞ and the ramp G (eq. 6, Lemmas 3.4, 3.6):
+With Δ(v) = ‖v - 1/K‖∞ and the ramp G (eq. 6, Lemmas 3.4, 3.7):
 
     J(v, a) = c                                                       if Δ(v) ≤ κ/2     (homogeneous)
             = (2c (κ - Δ(v)) + (2Δ(v) - κ) G(v_a, θ/M - ξ, ξ)) / κ    if κ/2 < Δ(v) < κ
@@ -19,7 +19,6 @@ import numpy as np
 
 from tacit.layout import BoolArray, Encoded, Finite, FloatArray, IntArray, Layout
 from tacit.posterior import Posterior, Tuples
-from tacit.posterior import ideal_posterior as ideal_posterior
 
 SIMPLEX_TOLERANCE = 1e-9
 """How far a posterior may be from the simplex: rounding of its own arithmetic, and nothing more."""
@@ -40,7 +39,8 @@ def ramp(alpha: FloatArray | float, beta: float, width: float) -> FloatArray:
 class LipschitzDecoder:
     """J(v, a) of eq. 6 for a state with K actions, under Assumption 2.3 with constants θ, M and c.
 
-    κ follows from the constants (Lemma 3.4) unless it is given.
+    κ follows from the constants (Lemma 3.4) unless it is given (dev. 2): Figure 1 gives a larger one, under
+    which Lemma 3.7 no longer holds.
 
     >>> decoder = LipschitzDecoder(theta=0.9, M=1.3, c=0.0, n_actions=5)
     >>> decoder([0.7, 0.1, 0.1, 0.05, 0.05], 0), decoder([0.03, 0.25, 0.24, 0.24, 0.24], 1)
@@ -77,7 +77,7 @@ class LipschitzDecoder:
 
     @cached_property
     def lipschitz(self) -> float:
-        """Return L = 4/κ + 1/ξ, the Lipschitz constant of J in the maximum norm (Lemma 3.6)."""
+        """Return L = 4/κ + 1/ξ, the Lipschitz constant of J in the maximum norm (Lemma 3.7)."""
         return 4 / self.kappa + 1 / self.xi
 
     def __call__(self, posterior: FloatArray | list[float], action: int) -> float:
@@ -152,8 +152,9 @@ class RewardDecoder:
 
     def is_constant(self, tuples: Tuples) -> bool:
         """Return whether the tuples all decode to c whatever the action: then there is nothing to learn."""
-        pairs = zip(tuples.contexts, tuples.feedback, tuples.states, strict=True)
-        for context, feedback, state in pairs:
+        seen = zip(tuples.contexts, tuples.feedback, tuples.states, strict=True)
+        triples = list(seen) if self.table is None else sorted({tuple(map(int, each)) for each in seen})
+        for context, feedback, state in triples:
             decoder = self.decoders[state]
             if decoder is not None and np.any(self._rewards(context, feedback, int(state)) != decoder.c):
                 return False
@@ -212,7 +213,7 @@ def build_decoder(layout: Layout, posterior: Posterior, settings: DecoderSetting
 def _state_decoder(layout: Layout, state: int, settings: DecoderSettings) -> Decoder:
     K = int(layout.n_actions[-1, state])
     if K == 1:
-        return ConstantDecoder(settings.c)
+        return ConstantDecoder(settings.c)  # dev. 17
     try:
         return LipschitzDecoder(settings.theta, settings.M, settings.c, K, settings.kappa)
     except ValueError as error:
@@ -229,7 +230,7 @@ def check_constants(theta: float, M: float, c: float, n_actions: int, kappa: flo
     """Raise ValueError unless the constants satisfy Assumption 2.3 for a state with `n_actions` actions."""
     if n_actions < 2:
         raise ValueError(f"a decoder needs at least 2 actions to tell apart, got n_actions = {n_actions}")
-    if not 0 < theta <= 1:
+    if not 0 < theta <= 1:  # dev. 26
         raise ValueError(f"theta must be in (0, 1], got {theta}; it is the least reward of the best action")
     if not 0 < M < n_actions / 2:
         raise ValueError(
@@ -267,7 +268,11 @@ def check_posteriors(posteriors: FloatArray, n_actions: int) -> None:
 
 def check_actions(actions: IntArray, n: int, n_actions: int) -> None:
     """Raise ValueError unless there is one action index for every posterior."""
-    if actions.shape != (n,) or not np.all((actions >= 0) & (actions < n_actions)):
+    if (
+        actions.shape != (n,)
+        or actions.dtype.kind not in "iu"
+        or not np.all((actions >= 0) & (actions < n_actions))
+    ):
         raise ValueError(
             f"actions must be one index from 0 to {n_actions - 1} for each posterior, got {actions}; "
             "encode them with the layout"

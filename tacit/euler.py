@@ -4,7 +4,7 @@ With n visits of (s, a), empirical next-state distribution p, L = ln(4 S K T / d
 the upper and lower values obey
 
     V_H(s)      = 1{s = target}, upper and lower alike: the dummy reward is known
-    b(V)        = √(2 Var_p(V) L / n) + H L / (3 (n - 1))
+    b(V)        = √(2 Var_p(V) L / n) + H L / (3 max(n - 1, 1))  (dev. 10)
                   + (4 J + B_p) / n + B_v ‖upper_{h+1} - lower_{h+1}‖_{2,p} / √n
     upper_h(s)  = max_a min(1, p · upper_{h+1} + b(upper_{h+1}))
     lower_h(s)  = max(0, p · lower_{h+1} - b(lower_{h+1}))  at the maximising action
@@ -36,7 +36,7 @@ def plan_euler(
     """Return (policy (H-1, S) of actions, upper and lower value of the start state).
 
     `counts` (H-1, S, K, S) are the transitions seen. Among actions that look equally good the least tried
-    is taken: at first all look perfect, and an arbitrary choice would try one alone until it stops to.
+    is taken (dev. 9): at first all look perfect, and an arbitrary choice would try one alone until it stops to.
     """
     H, S, K = mask.shape
     policy = np.zeros((H - 1, S), dtype=np.int64)

@@ -15,7 +15,7 @@ from tacit.collection import Collection
 from tacit.euler import log_factor, plan_euler
 from tacit.layout import Encoded, IntArray, Layout
 from tacit.reachability import Homes, Mixture
-from tacit.settings import Settings, check_decoding
+from tacit.settings import Settings, check_runnable
 from tacit.stage import Episode, Plan, Stage, deterministic_policy
 
 
@@ -24,9 +24,10 @@ class Homing:
 
     name: ClassVar[str] = "homing"
     explores: ClassVar[bool] = True
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, layout: Layout, settings: Settings) -> None:
-        check_decoding(layout, settings)
+        check_runnable(layout, settings)
         self._layout, self._settings = layout, settings
         self._log_term = log_factor(layout, settings.homing.episodes, settings.homing.delta)
         self._mixtures: list[Mixture] = []

@@ -38,6 +38,8 @@ class Finite:
     _index: dict[Label, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
+        check_labels(self.labels)
         index = {label: i for i, label in enumerate(self.labels)}
         if not self.labels or len(index) != len(self.labels):
             raise ValueError(
@@ -87,9 +89,10 @@ class Vectors:
     def encode(self, value: Any, what: str) -> FloatArray:
         """Return `value` as a new float64 vector, or raise if its shape or an entry is wrong."""
         try:
-            vector = np.array(value, dtype=np.float64)
-        except (TypeError, ValueError):
+            vector = np.array(value)
+        except ValueError:  # rows of different lengths
             vector = np.empty(0)
+        vector = vector.astype(np.float64) if vector.dtype.kind in "iuf" else np.empty(0)
         if vector.shape != (self.dimension,) or not np.all(np.isfinite(vector)):
             raise ValueError(
                 f"{what} must be a vector of {self.dimension} finite numbers, got {value!r}; "
@@ -137,6 +140,8 @@ class Layout:
     names: tuple[tuple[str, ...], ...] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "states", tuple(map(tuple, self.states)))
+        object.__setattr__(self, "actions", tuple(tuple(map(tuple, layer)) for layer in self.actions))
         check_layout(self)
 
     @staticmethod
@@ -252,6 +257,7 @@ def check_layout(layout: Layout) -> None:
             "add a start state that leads to the others"
         )
     labels = [label for layer in states for label in layer]
+    check_labels(labels)
     if len(set(labels)) != len(labels):
         twice = sorted({str(label) for label in labels if labels.count(label) > 1})
         raise ValueError(
@@ -262,12 +268,22 @@ def check_layout(layout: Layout) -> None:
         raise ValueError("actions must list one tuple of labels for every state of every layer")
     for h, layer in enumerate(layout.actions):
         for s, offered in enumerate(layer):
+            check_labels(offered)
             if not offered or len(set(offered)) != len(offered):
                 raise ValueError(
                     f"state {states[h][s]!r} must offer at least one action and none twice, got {offered!r}"
                 )
     if layout.names and [len(n) for n in layout.names] != [len(layer) for layer in states]:
         raise ValueError("names must have the same shape as states; leave them out to use the labels")
+
+
+def check_labels(labels: Sequence[Label]) -> None:
+    """Raise ValueError unless every label is a string, an integer or a boolean, which a file can hold."""
+    for label in labels:
+        if not isinstance(label, str | int):
+            raise ValueError(
+                f"labels must be strings, integers or booleans, got {label!r}; turn it into a string"
+            )
 
 
 def _abridged(labels: Sequence[Label], most: int = 12) -> str:

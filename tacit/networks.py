@@ -37,7 +37,7 @@ CHECK_EVERY = 20
 LEAST_IMPROVEMENT = 1e-6
 """Gain in loss that counts as improvement: a change of h by 0.001."""
 PLENTIFUL = 20
-"""Tuples for each distinct (x, y) from which eq. 5 is minimised to the end, as it can no longer overfit."""
+"""Tuples for each distinct (x, y) from which eq. 5 is minimised to the end, as it can no longer overfit (dev. 6)."""
 FLOOR = 1e-12
 """Least Σ f and K - Σ f in training, where saturated sigmoids would make eq. 4 0/0."""
 
@@ -116,7 +116,7 @@ class NeuralPosterior:
         """Return h(x, y, s), (K_s,)."""
         f, phi = self._networks(context, feedback, state)
         if self.seen is not None and not self.seen[state, context, feedback]:
-            return np.full(len(f), 1 / len(f))
+            return np.full(len(f), 1 / len(f))  # dev. 15
         return ideal_posterior(f, phi)
 
     def rewards(self, context: Encoded, feedback: Encoded, state: int) -> tuple[FloatArray, float]:

@@ -12,7 +12,7 @@ flows into a state flows out of it. The dual has one variable per state,
 and q = 1 / (gamma slack), where slack is the argument of the logarithm; `tacit.dual_newton` solves it.
 
 A state that no policy reaches under P has no occupancy whose logarithm is finite. Such states are left
-out of the sum: their occupancy is 0, their policy uniform.
+out of the sum (dev. 31): their occupancy is 0, their policy uniform.
 """
 
 from __future__ import annotations

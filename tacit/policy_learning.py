@@ -20,8 +20,8 @@ from tacit.transition import TransitionCounts
 class Exploration(NamedTuple):
     """What exploration found of each last-layer state, all (S_H,): for reports, and for `reachable`.
 
-    `frequency` is p_hat, `low` and `high` bound the largest reach probability (Lemma 3.2), `tuples` were
-    collected in `episodes` of collection.
+    `frequency` is p_hat, `low` and `high` are the interval of Lemma 3.2 (see `Homes.interval`), `tuples`
+    were collected in `episodes` of collection.
     """
 
     frequency: FloatArray
@@ -46,24 +46,25 @@ class PolicyLearner:
         self.oracle = make_oracle(layout, settings.oracle)
         self.transitions = TransitionCounts(layout)
         self.episodes = 0
+        self.unconverged = 0
         n_duals = layout.contexts.size if isinstance(layout.contexts, Finite) else 1
         self._duals = np.zeros((n_duals, layout.horizon, layout.max_states))
         self._has_dual = np.zeros(n_duals, dtype=np.bool_)
         self._everything_judged = bool(judged.all())
 
-    def plan(self, context: Encoded) -> tuple[FloatArray, FloatArray]:
-        """Return (policy (H, S, K), dual (H, S)) of the occupancy problem of line 6."""
+    def plan(self, context: Encoded) -> tuple[FloatArray, FloatArray, bool]:
+        """Return (policy (H, S, K), dual (H, S), converged) of the occupancy problem of line 6."""
         layout, slot = self._layout, self._slot(context)
-        policy, dual, _, _, _ = solve_packed(
+        policy, dual, _, _, converged = solve_packed(
             self.transitions.estimate(context),
             self.estimated_rewards(context),
             layout.mask,
             layout.n_states,
-            self._settings.schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions),
+            self._settings.schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions),  # dev. 23
             self._duals[slot],
             bool(self._has_dual[slot]),
         )
-        return policy, dual
+        return policy, dual, converged
 
     def estimated_rewards(self, context: Encoded) -> FloatArray:
         """Return f_hat(x, ., .) as rewards (H, S, K): zero before the last layer and where not judged."""
@@ -77,7 +78,8 @@ class PolicyLearner:
         if reward is not None:
             self.oracle.update(context, episode.states[-1], episode.actions[-1], reward)
         self.transitions.add(episode.states, episode.actions)
-        self.episodes += 1
+        self.episodes += len(episode.actions) == self._layout.horizon
+        self.unconverged += not episode.plan.converged
         if episode.plan.dual is not None:
             slot = self._slot(context)
             self._duals[slot], self._has_dual[slot] = episode.plan.dual, True
@@ -86,9 +88,10 @@ class PolicyLearner:
         """Return all that was learned."""
         return {
             "judged": self.judged,
-            "oracle": self.oracle.state(),
-            "transitions": self.transitions.state(),
+            "oracle": self.oracle.to_state(),
+            "transitions": self.transitions.to_state(),
             "episodes": self.episodes,
+            "unconverged": self.unconverged,
             "duals": self._duals,
             "has_dual": self._has_dual,
         }
@@ -99,7 +102,7 @@ class PolicyLearner:
         learner = PolicyLearner(layout, settings, state["judged"])
         learner.oracle.restore(state["oracle"])
         learner.transitions.restore(state["transitions"])
-        learner.episodes = int(state["episodes"])
+        learner.episodes, learner.unconverged = int(state["episodes"]), int(state["unconverged"])
         learner._duals, learner._has_dual = state["duals"], state["has_dual"]
         return learner
 
@@ -114,9 +117,14 @@ class PolicyLearning:
     explores: ClassVar[bool] = False
 
     def __init__(
-        self, layout: Layout, settings: Settings, decoder: RewardDecoder | None, exploration: Exploration
+        self,
+        layout: Layout,
+        settings: Settings,
+        decoder: RewardDecoder | None,
+        exploration: Exploration,
+        remarks: tuple[str, ...] = (),
     ) -> None:
-        self.decoder, self.exploration = decoder, exploration
+        self.decoder, self.exploration, self.remarks = decoder, exploration, remarks
         self._uniform = layout.uniform_policy
         judged = decoder.decodable if decoder is not None else np.zeros(layout.n_states[-1], dtype=np.bool_)
         self.learner = PolicyLearner(layout, settings, judged)
@@ -125,8 +133,8 @@ class PolicyLearning:
         """Return the policy of the occupancy measure of line 6; uniform if there is nothing to learn from."""
         if self.decoder is None:
             return Plan(self._uniform, self.name)  # dev. 8
-        policy, dual = self.learner.plan(context)
-        return Plan(policy, self.name, dual=dual)
+        policy, dual, converged = self.learner.plan(context)
+        return Plan(policy, self.name, dual=dual, converged=converged)
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
         """Decode and learn; an episode of an earlier stage only adds its transitions."""
@@ -149,6 +157,7 @@ class PolicyLearning:
             "learner": self.learner.to_state(),
             "posterior": self.decoder.posterior.to_state() if self.decoder is not None else None,
             "exploration": self.exploration._asdict(),
+            "remarks": self.remarks,
         }
 
     @classmethod
@@ -158,6 +167,6 @@ class PolicyLearning:
         if state["posterior"] is not None:
             posterior = posterior_from_state(layout, state["posterior"])
             decoder = build_decoder(layout, posterior, settings.decoder)
-        stage = cls(layout, settings, decoder, Exploration(**state["exploration"]))
+        stage = cls(layout, settings, decoder, Exploration(**state["exploration"]), tuple(state["remarks"]))
         stage.learner = PolicyLearner.from_state(layout, settings, state["learner"])
         return stage

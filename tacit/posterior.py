@@ -4,7 +4,7 @@ Actions were drawn uniformly, so the true posterior (eq. 3) lies in the class of
 
     h_a(x, y) = f(x,a) φ(x,y) / Σᵢ f(x,i)  +  (1 - f(x,a)) (1 - φ(x,y)) / (K - Σᵢ f(x,i)),
 
-and is fitted for each last-layer state by least squares against the one-hot action (eq. 5, Lemma 3.5):
+and is fitted for each last-layer state by least squares against the one-hot action (eq. 5, Lemma 3.6):
 `frequency` over all functions of finite (x, y), `structured` within the class for finite (x, y), `neural`
 within the class with networks for f and φ (`tacit.networks`).
 """
@@ -19,6 +19,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from tacit.layout import BoolArray, Encoded, Finite, FloatArray, IntArray, Layout, Space
+from tacit.randomness import check_seed
+from tacit.validation import check_number, check_whole
 
 METHODS = ("neural", "frequency", "structured")
 MOST_EXHAUSTIVE = 10
@@ -62,7 +64,7 @@ class Tuples:
 class PosteriorSettings:
     """How the posterior is fitted; all but `method` and `seed` concern the networks alone.
 
-    The paper gives no sizes or rates: these reach the minimum of eq. 5 on its synthetic problem in about 1 s.
+    The paper gives no sizes or rates (dev. 30): these reach the minimum of eq. 5 on its synthetic problem in about 1 s.
     """
 
     method: Literal["neural", "frequency", "structured"] = "neural"
@@ -79,15 +81,11 @@ class PosteriorSettings:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ValueError(f"method must be one of {METHODS}, got {self.method!r}")
-        for name in ("width", "restarts", "max_steps", "patience", "learning_rate"):
-            if not getattr(self, name) > 0:
-                raise ValueError(
-                    f"{name} must be positive, got {getattr(self, name)!r}; leave it at its default"
-                )
-        if not 0 < self.validation < 1:
-            raise ValueError(
-                f"validation must be a share between 0 and 1, got {self.validation}; 0.2 is usual"
-            )
+        for name in ("width", "restarts", "max_steps", "patience"):
+            check_whole(name, getattr(self, name), 1)
+        check_seed(self.seed)
+        check_number("learning_rate", self.learning_rate, 0, np.inf)
+        check_number("validation", self.validation, 0, 1)
 
 
 class Posterior(Protocol):
@@ -147,7 +145,7 @@ def ideal_posterior(f: FloatArray, phi: FloatArray | float) -> FloatArray:
     K = f.shape[-1]
     total, rest = f.sum(axis=-1, keepdims=True), (1 - f).sum(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        rewarded = np.where(total > 0, f / total, 1 / K)
+        rewarded = np.where(total > 0, f / total, 1 / K)  # dev. 16
         unrewarded = np.where(rest > 0, (1 - f) / rest, 1 / K)
     share = np.asarray(phi)[..., None]
     return np.asarray(rewarded * share + unrewarded * (1 - share))  # eq. (4)
@@ -198,7 +196,7 @@ def fit_structured(layout: Layout, tuples: Tuples) -> TablePosterior:
     """Return the fit of eq. 5 within the class of eq. 4, each (s, x) on its own.
 
     φ is a two-way clustering of the feedback values and f_a the share of φ = 1 among the tuples of action a:
-    given φ its maximum likelihood, which uses that the actions were uniform. Feedback never seen at (s, x)
+    given φ its maximum likelihood (dev. 20), which uses that the actions were uniform. Feedback never seen at (s, x)
     gets φ = 0 and the uniform posterior.
     """
     counts = count_tuples(layout, tuples)

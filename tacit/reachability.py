@@ -47,7 +47,7 @@ class Homes:
 
     @property
     def frequency(self) -> FloatArray:
-        """Return p_hat, the empirical visiting frequency of each state under its own mixture, (S_H,)."""
+        """Return p_hat, the empirical visiting frequency of each state under its own mixture, (S_H,) (dev. 11)."""
         return self.visits / np.maximum(self.episodes, 1)
 
     @property
@@ -60,7 +60,7 @@ class Homes:
 
         p_hat - beta <= p* <= p_hat + beta + epsilon for all states, with probability at least 1 - 2 delta.
         The upper bound needs as many episodes as Lemma 3.1 asks for (`homing_episodes`), which the paper's
-        experiment does not have: there it says what these policies reach, not what the best would.
+        experiment does not have (dev. 12): there it says what these policies reach, not what the best would.
         """
         beta = deviation(self.layout, self.episodes, self.delta)
         low = np.clip(self.frequency - beta, 0.0, 1.0)

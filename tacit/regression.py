@@ -18,6 +18,8 @@ import numpy as np
 
 from tacit.jit import kernel
 from tacit.layout import Encoded, Finite, FloatArray, Layout
+from tacit.randomness import check_seed
+from tacit.validation import check_number, check_whole
 
 MIXABILITY = 2.0  # the largest rate at which the squared loss on [0, 1] is mixable (Vovk)
 
@@ -33,18 +35,18 @@ class RegressionOracle(Protocol):
     def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
         """Learn from one decoded reward; `state` and `action` are indices in the last layer."""
 
-    def state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, Any]:
         """Return copies of the arrays that, with the settings, resume the oracle bit for bit."""
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `state` returned."""
+        """Take up what `to_state` returned."""
 
 
 @dataclass(frozen=True)
 class OracleSettings:
     """How the reward is regressed; an oracle reads only what concerns it.
 
-    `learning_rate` is the paper's (appendix C). The others are not in the paper: `initial` is the prediction
+    `learning_rate` is the paper's (appendix C.1). The others are not in the paper: `initial` is the prediction
     before any data, by default the one nearest to all rewards; `regularization` is the ridge of "vaw";
     `width` and `seed` are the hidden layer of "network" and the draw of its weights.
     """
@@ -57,15 +59,12 @@ class OracleSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for field, rule, holds in (
-            ("learning_rate", "be positive and finite", 0.0 < self.learning_rate < np.inf),
-            ("initial", "lie in [0, 1]", 0.0 <= self.initial <= 1.0),
-            ("regularization", "be positive and finite", 0.0 < self.regularization < np.inf),
-            ("width", "be at least 1", self.width >= 1),
-            ("seed", "not be negative", self.seed >= 0),
-        ):
-            if not holds:
-                raise _refused(f"{field} must {rule}", getattr(self, field), "leave it out for the default")
+        check_number("learning_rate", self.learning_rate, 0, np.inf)
+        check_number("regularization", self.regularization, 0, np.inf)
+        check_whole("width", self.width, 1)
+        check_seed(self.seed)
+        if not 0.0 <= self.initial <= 1.0:
+            raise _refused("initial must lie in [0, 1]", self.initial, "leave it out for the default")
 
 
 def make_oracle(layout: Layout, settings: OracleSettings) -> RegressionOracle:
@@ -85,7 +84,7 @@ class _Memory(Protocol):
 
     _learned: dict[str, FloatArray]
 
-    def state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, Any]:
         """Return copies of the learned arrays by name."""
         return {name: array.copy() for name, array in self._learned.items()}
 
@@ -103,7 +102,7 @@ class TableOGD(_Memory):
 
         f(x, s, a) ← Π_[0,1]( f(x, s, a) - η · 2 (f(x, s, a) - r) )
 
-    The gradient of (f - r)² is taken literally, factor 2 and all: at η = 0.05 a tenth of the error goes.
+    The gradient of (f - r)² is taken literally (dev. 21), factor 2 and all: at η = 0.05 a tenth of the error goes.
     Against an f with total loss L and D² = Σ (f_1 - f)², Reg_sq ≤ (D²/2η + 2ηL) / (1 - 2η): a fixed η pays
     a share of the noise. The choice η = D / 2√T gives 2D√T.
 
@@ -138,7 +137,7 @@ class LinearOGD(_Memory):
         w[s, a] ← w[s, a] - η / max(1, |φ|²) · 2 (w[s, a] · φ - r) φ
 
     The descent is on the unclipped, convex loss; clipping the prediction to [0, 1] only lowers it. Dividing
-    by |φ|² is ours: at a fixed η, descent diverges as soon as |φ|² > 1/η. With |φ|² = n ≥ 1 for all φ and
+    by |φ|² is ours (dev. 22): at a fixed η, descent diverges as soon as |φ|² > 1/η. With |φ|² = n ≥ 1 for all φ and
     D² = Σ |w_1 - w|², Reg_sq ≤ (nD²/2η + 2ηL) / (1 - 2η).
 
     >>> LinearOGD(Layout.regular([1], 2, 1, 2), OracleSettings(initial=0.2)).predict(0)

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tacit.validation import check_number, check_whole
+
 
 @dataclass(frozen=True)
 class GammaSchedule:
@@ -24,8 +26,7 @@ class GammaSchedule:
     def __post_init__(self) -> None:
         if self.kind not in ("growing", "constant"):
             raise ValueError(f"kind must be 'growing' or 'constant', got {self.kind!r}")
-        if not (self.scale > 0 and math.isfinite(self.scale)):
-            raise ValueError(f"scale must be a positive, finite number, got {self.scale!r}")
+        check_number("scale", self.scale, 0, math.inf)
 
     def gamma(self, episode: int, horizon: int, n_actions: int) -> float:
         """Return gamma_t for the t-th episode of policy learning, t = 1, 2, ..."""
@@ -45,13 +46,15 @@ class TheoremChoice(NamedTuple):
 def choose_by_theorem(
     episodes: int, n_states: int, n_actions: int, horizon: int, lipschitz: float, square_regret: float
 ) -> TheoremChoice:
-    """Return the gamma, N_0 and epsilon picked at the end of appendix B.
+    """Return the gamma, N_0 and epsilon picked at the end of appendix B (dev. 24).
 
     `square_regret` is Reg_Sq, the oracle's regret bound; `lipschitz` is L of Lemma 3.7.
 
     >>> choose_by_theorem(10**6, 5, 5, 3, 25.0, 10.0).gamma < 10**3
     True
     """
+    check_whole("episodes", episodes, 1)
+    check_number("square_regret", square_regret, 0, math.inf)
     T, S, K, H, L = float(episodes), n_states, n_actions, horizon, lipschitz
     gamma = min(
         math.sqrt(T * S * K * H / square_regret),

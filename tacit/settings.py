@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tacit.decoder import DecoderSettings, check_settings
+from tacit.decoder import DecoderSettings, LipschitzDecoder, check_settings
 from tacit.layout import Layout
 from tacit.posterior import PosteriorSettings, check_method
-from tacit.regression import OracleSettings
-from tacit.schedule import GammaSchedule
+from tacit.reachability import homing_episodes
+from tacit.regression import OracleSettings, make_oracle
+from tacit.schedule import GammaSchedule, choose_by_theorem
+from tacit.validation import check_number, check_whole
 
 
 @dataclass(frozen=True)
 class HomingSettings:
-    """Algorithm 2 and Eq. 2: N `episodes` for each last-layer state, failure probability `delta`.
+    """Algorithm 2 and Eq. 2: N `episodes` for each last-layer state, failure probability `delta` (dev. 14).
 
     `bonus_scale` multiplies EULER's bonus (1: the theory's constants). `epsilon` sets the threshold
     4 epsilon of Eq. 2; the paper's experiment does not name its epsilon (dev. 4).
@@ -27,12 +30,9 @@ class HomingSettings:
     epsilon: float = 0.05
 
     def __post_init__(self) -> None:
-        if self.episodes < 1:
-            raise ValueError(f"homing episodes must be at least 1, got {self.episodes}")
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta is a probability in (0, 1), got {self.delta}; the paper uses 0.05")
-        if not self.bonus_scale >= 0:
-            raise ValueError(f"bonus_scale must not be negative, got {self.bonus_scale}")
+        check_whole("homing episodes", self.episodes, 1)
+        check_number("delta", self.delta, 0, 1)
+        check_number("bonus_scale", self.bonus_scale, -1e-300, math.inf)
         if not 0 < self.epsilon <= 0.25:
             raise ValueError(
                 f"epsilon must lie in (0, 0.25], got {self.epsilon}: a state counts as reachable from a "
@@ -47,8 +47,7 @@ class CollectionSettings:
     tuples: int = 5000
 
     def __post_init__(self) -> None:
-        if self.tuples < 1:
-            raise ValueError(f"tuples per state must be at least 1, got {self.tuples}")
+        check_whole("tuples per state", self.tuples, 1)
 
 
 @dataclass(frozen=True)
@@ -83,10 +82,33 @@ class Settings:
         )
 
 
-def check_decoding(layout: Layout, settings: Settings) -> None:
-    """Raise unless the decoder's constants suit every last state and the posterior can be fitted here.
+def settings_by_theorem(
+    layout: Layout, decoder: DecoderSettings, episodes: int, square_regret: float
+) -> Settings:
+    """Return the settings with which Theorem 4.3 is proved for T `episodes`: N, N_0, epsilon, delta, gamma.
+
+    They are out of reach for most T, and the error then says so: epsilon must not exceed a quarter.
+    """
+    K = layout.max_actions
+    lipschitz = LipschitzDecoder(decoder.theta, decoder.M, decoder.c, K, decoder.kappa).lipschitz
+    size = int(layout.n_states.sum()), K, layout.horizon
+    choice = choose_by_theorem(episodes, *size, lipschitz, square_regret)
+    delta = 1 / episodes**2  # Algorithm 1, line 3
+    if choice.epsilon <= 0.25:
+        homing = HomingSettings(homing_episodes(layout, choice.epsilon, delta), delta, 1.0, choice.epsilon)
+        collection = CollectionSettings(math.ceil(choice.tuples))
+        return Settings(decoder, homing, collection, schedule=GammaSchedule("constant", choice.gamma))
+    raise ValueError(
+        f"the theorem's choice for {episodes} episodes is epsilon = {choice.epsilon:.3g}, and a state is only "
+        "reachable from a frequency of 4 epsilon on; it needs more episodes, or settings chosen by hand"
+    )
+
+
+def check_runnable(layout: Layout, settings: Settings) -> None:
+    """Raise unless every part can be made for this layout on this machine.
 
     Called before the first episode: thousands of them later would be a bad moment to learn it.
     """
     check_settings(layout, settings.decoder)
     check_method(layout, settings.posterior)
+    make_oracle(layout, settings.oracle)

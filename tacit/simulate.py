@@ -48,7 +48,8 @@ class Simulation:
     """An agent in an environment, one episode after the other, resumable at any.
 
     The environment is seeded once; episode n of the environment is episode n of the agent, so that
-    `Simulation(agent, source, seed)` with a loaded agent goes on where the saved one stopped.
+    `Simulation(agent, source, seed)` with a loaded agent goes on where the saved one stopped. (That needs
+    an environment whose `reset` takes options={"episode": n}, as Tacit's do.)
 
     >>> from tacit.baselines import LEARNERS
     >>> from tacit.decoder import DecoderSettings

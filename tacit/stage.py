@@ -20,7 +20,8 @@ class Plan(NamedTuple):
 
     `policy` (H, S, K) gives the probability of each action; `stage` names who planned; `uniform_last` says
     that the last action is uniform, so the episode can become a tuple; `target` is the last-layer state
-    that homing and collection steer to; `dual` is the occupancy solution to start the next one from.
+    that homing and collection steer to; `dual` is the occupancy solution to start the next one from, and
+    `converged` whether it carries its certificate.
     """
 
     policy: FloatArray
@@ -28,6 +29,7 @@ class Plan(NamedTuple):
     uniform_last: bool = False
     target: int = -1
     dual: FloatArray | None = None
+    converged: bool = True
 
 
 class Episode:
@@ -42,11 +44,15 @@ class Episode:
         "feedback",
         "id",
         "open",
+        "owner",
         "plan",
         "states",
     )
 
-    def __init__(self, number: int, context: Any, encoded: Encoded, plan: Plan, draws: FloatArray) -> None:
+    def __init__(
+        self, owner: object, number: int, context: Any, encoded: Encoded, plan: Plan, draws: FloatArray
+    ) -> None:
+        self.owner = owner
         self.id = number
         self.context = context
         self.encoded = encoded
@@ -68,6 +74,8 @@ class Stage(Protocol):
 
     name: ClassVar[str]
     explores: ClassVar[bool]
+    remarks: tuple[str, ...]
+    """What the user must be told of how the stage began; the agent warns of each when it takes over."""
 
     def plan(self, context: Encoded, draw: float) -> Plan:
         """Return how to play an episode with this context; `draw` in [0, 1) is the episode's own chance."""

@@ -25,11 +25,11 @@ class TransitionEstimate(Protocol):
     def estimate(self, context: Encoded) -> FloatArray:
         """Return the estimated transitions for a context, (H-1, S, K, S)."""
 
-    def state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, Any]:
         """Return copies of the arrays that resume the estimate bit for bit."""
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `state` returned."""
+        """Take up what `to_state` returned."""
 
 
 class TransitionCounts:
@@ -83,7 +83,7 @@ class TransitionCounts:
         view.flags.writeable = False
         return view
 
-    def state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, Any]:
         """Return the counts; the estimate follows from them."""
         return {"counts": self._counts.copy()}
 
@@ -106,7 +106,7 @@ class TransitionCounts:
 
 
 def log_loss_regret_bound(n_states: int, n_actions: int, episodes: int, horizon: int) -> float:
-    """Return S² K log(TH + S): the most that the smoothed counts lose against the truth (Theorem B.1).
+    """Return S² K log(TH + S): the most that the smoothed counts lose against the truth (Theorem B.1, dev. 25).
 
         Σ_t Σ_h -log P_t(s_{t,h+1} | s_{t,h}, a_{t,h})  -  Σ_t Σ_h -log P(s_{t,h+1} | s_{t,h}, a_{t,h})
 

@@ -9,6 +9,9 @@ from tacit.agent import Agent
 from tacit.baselines import LEARNERS
 from tacit.checkpoint import CheckpointError
 from tacit.checks import saved
+from tacit.decoder import DecoderSettings
+from tacit.envs.gym_adapter import GymSource
+from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
 from tacit.simulate import Simulation
 from tacit.stage import Plan
@@ -134,7 +137,6 @@ def test_saving_over_a_file_is_all_or_nothing(tmp_path, monkeypatch):
 
 
 def test_constants_that_break_the_assumption_are_refused_at_once():
-    from tacit.decoder import DecoderSettings
 
     for theta, M in [(0.9, 2.5), (0.2, 1.3), (0.0, 1.3), (1.5, 1.6)]:
         with pytest.raises(ValueError, match=r"theta|M"):
@@ -142,9 +144,6 @@ def test_constants_that_break_the_assumption_are_refused_at_once():
 
 
 def test_a_state_that_cannot_be_reached_does_not_hang_collection():
-    from tacit.decoder import DecoderSettings
-    from tacit.envs.gym_adapter import GymSource
-    from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
     from tacit.settings import HomingSettings
 
     env = random_mdp(0, RandomMDPSettings(layers=2, states=3, actions=4, unreachable=1, homogeneous=0))
@@ -155,7 +154,8 @@ def test_a_state_that_cannot_be_reached_does_not_hang_collection():
     )
     agent = Agent(env.layout, settings)
     simulation = Simulation(agent, GymSource(env), 0, env.mdp)
-    simulation.run(5000, until=lambda agent: not agent.stage.explores)
+    with pytest.warns(UserWarning, match="state '3' was reached in 0.0.. of its homing episodes"):
+        simulation.run(5000, until=lambda agent: not agent.stage.explores)
     assert not agent.stage.explores
     assert agent.stage.exploration.reachable.tolist() == [True, True, False]
     assert agent.stage.learner.estimated_rewards(0)[-1, 2].tolist() == [0.0] * 4
@@ -178,6 +178,7 @@ def test_a_budget_ends_collection_with_a_report():
                 break
     assert not agent.stage.explores
     assert any("within its budget of 30 episodes" in str(w.message) for w in caught)
+    assert any("30 episodes" in remark for remark in agent.stage.remarks)
 
 
 def test_nothing_reachable_is_said_and_survived():
@@ -188,5 +189,57 @@ def test_nothing_reachable_is_said_and_survived():
         Simulation(agent, source_for("synthetic"), 0).run(100)
     assert agent.stage.name == "policy learning"
     assert agent.stage.decoder is None
-    assert any("nothing to learn from" in str(w.message) for w in caught)
-    np.testing.assert_allclose(agent.begin(0).plan.policy[-1], 0.2, atol=1e-9)
+    assert any("is left out" in str(w.message) for w in caught)
+    assert any("plays uniformly" in str(w.message) for w in caught)
+    np.testing.assert_array_equal(agent.begin(0).plan.policy, agent.layout.uniform_policy)
+
+
+def test_settings_that_cannot_run_are_refused_before_the_first_episode():
+    from tacit.posterior import PosteriorSettings
+    from tacit.regression import OracleSettings
+
+    vectors = random_mdp(0, RandomMDPSettings(vectors=2)).layout
+    neural = replace(SMALL, posterior=PosteriorSettings())
+    for layout, settings, message in (
+        (synthetic().layout, replace(SMALL, oracle=OracleSettings(method="typo")), "typo"),
+        (vectors, replace(neural, decoder=DecoderSettings(0.8, 1.2)), "ogd_features"),
+        (vectors, replace(SMALL, decoder=DecoderSettings(0.8, 1.2)), "needs finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Agent(layout, settings)
+
+
+def test_warnings_as_errors_leave_the_agent_in_its_next_stage():
+    agent, _ = agent_in("homing")
+    agent.stage._visits[:] = -1000
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="left out"):
+            Simulation(agent, source_for("synthetic"), 0).run(100)
+    assert agent.stage.name == "policy learning"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Simulation(agent, source_for("synthetic"), 0).run(10)
+
+
+def test_a_vector_context_is_saved_as_it_was_given(tmp_path):
+    from learners import SMALL_VECTORS
+
+    agent = Agent(source_for("vectors").layout, SMALL_VECTORS)
+    context = np.array([1.0, 2.0, 3.0])
+    agent.begin(context)
+    context[:] = 9.0
+    agent.save(tmp_path / "agent")
+    assert Agent.load(tmp_path / "agent").episode(0).encoded.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_an_episode_is_found_by_its_id_while_it_is_open():
+    agent, _ = agent_in("homing")
+    episode = agent.begin(0)
+    assert agent.episode(episode.id) is episode
+    agent.abandon(episode)
+    with pytest.raises(ValueError, match="no open episode"):
+        agent.episode(episode.id)
+    for wrong in (None, 3, episode.id):
+        with pytest.raises(ValueError, match="with the agent that began it"):
+            agent.act(wrong, 0)

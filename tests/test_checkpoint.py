@@ -101,3 +101,25 @@ def test_only_plain_values_are_taken(tmp_path):
     with pytest.raises(TypeError, match="plain values only, got set"):
         save_tree(tmp_path / "a", "thing", {"set": {1, 2}})
     assert not (tmp_path / "a").exists()
+
+
+def test_no_damage_escapes_as_another_error(tmp_path):
+    save_tree(tmp_path / "a", "thing", TREE)
+    content = (tmp_path / "a").read_bytes()
+    generator, noticed = np.random.default_rng(0), 0
+    for _ in range(600):
+        damaged = bytearray(content)
+        damaged[generator.integers(len(content))] ^= 1 << int(generator.integers(8))
+        (tmp_path / "b").write_bytes(damaged)
+        try:
+            load_tree(tmp_path / "b", "thing")
+        except CheckpointError:
+            noticed += 1
+    assert noticed > 300
+
+
+def test_a_failed_save_leaves_nothing_behind(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        save_tree(tmp_path / "folder", "thing", TREE)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

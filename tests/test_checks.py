@@ -27,6 +27,11 @@ def load(path):
     return Agent.load(path, ALL_STAGES)
 
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*is left out", "ignore:.*plays uniformly"
+)  # budgets are tiny
+
+
 @pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("kind", ["synthetic", "ragged"])
 @pytest.mark.parametrize("name", LEARNERS)
@@ -41,7 +46,6 @@ def test_every_learner_keeps_the_contract(name, kind, check):
 
 
 @pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
-@pytest.mark.filterwarnings("ignore:feedback tells no action")  # from so few tuples it does not
 def test_an_agent_on_vectors_keeps_the_contract(check):
     source = source_for("vectors")
     check(make_learner("tacit", source.layout, SMALL_VECTORS), source)

@@ -1,4 +1,4 @@
-"""Equation 6 and Lemmas 3.4 and 3.6, by hand, against the slow twin and on random instances."""
+"""Equation 6 and Lemmas 3.4 and 3.7, by hand, against the slow twin and on random instances."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ from tacit.decoder import (
     LipschitzDecoder,
     build_decoder,
     check_settings,
-    ideal_posterior,
     ramp,
 )
 from tacit.layout import Finite, Layout, Vectors
+from tacit.posterior import ideal_posterior
 
 ROUNDING = 1e-9
 deterministic = settings(derandomize=True, deadline=None, max_examples=200)
@@ -71,7 +71,7 @@ def test_decoder_never_overestimates_and_is_right_at_the_best_action(instance):
         v = ideal_posterior(f, r)
         assert np.abs(v - 1 / len(f)).max() >= decoder.kappa - ROUNDING  # Lemma 3.4
         decoded = [decoder(v, a) for a in range(len(f))]
-        assert max(decoded) <= r + 1e-6  # Lemma 3.6; rounding is divided by xi and kappa
+        assert max(decoded) <= r + 1e-6  # Lemma 3.7; rounding is divided by xi and kappa
         assert decoded[int(np.argmax(f))] == pytest.approx(r, abs=1e-6)
 
 

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from tacit.agent import Agent
 from tacit.baselines import LEARNERS
 from tacit.cli import app
-from tacit.decoder import build_decoder, ideal_posterior
+from tacit.decoder import build_decoder
 from tacit.envs.synthetic import synthetic, synthetic_mdp
 from tacit.experiments import decoding, learning
 from tacit.experiments.crew import perform_all
@@ -37,7 +37,7 @@ from tacit.experiments.report import show_interval
 from tacit.experiments.run import Request, perform
 from tacit.experiments.summary import SCALARS, mean_interval, summarise
 from tacit.experiments.tasks import Task, expand, load_result
-from tacit.posterior import METHODS, TablePosterior
+from tacit.posterior import METHODS, TablePosterior, ideal_posterior
 from tacit.simulate import Trace
 
 FRACTION = 0.001

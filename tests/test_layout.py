@@ -38,6 +38,8 @@ def test_json_round_trip(layout):
         ({"actions": ((("x",),), ((),))}, "at least one action"),
         ({"actions": ((("x",),), (("y", "y"),))}, "none twice"),
         ({"names": (("only",),)}, "same shape as states"),
+        ({"states": (("a",), (("b", 1),))}, "labels must be strings"),
+        ({"actions": ((("x",),), ((None,),))}, "labels must be strings"),
     ],
 )
 def test_bad_layouts_are_refused(changes, message):
@@ -62,7 +64,18 @@ def test_numpy_integers_are_labels_too():
 
 
 @pytest.mark.parametrize(
-    "value", [[1, 2], [1, 2, np.nan], [1, 2, np.inf], "abc", None, [[1, 2, 3]], ["a", "b", "c"]]
+    "value",
+    [
+        [1, 2],
+        [1, 2, np.nan],
+        [1, 2, np.inf],
+        "abc",
+        None,
+        [[1, 2, 3]],
+        ["1", "2", "3"],
+        [True] * 3,
+        [[1], 2, 3],
+    ],
 )
 def test_bad_vectors_are_refused(value):
     with pytest.raises(ValueError, match="vector of 3 finite numbers"):
@@ -84,3 +97,10 @@ def test_empty_spaces_are_refused():
         Finite(("a", "a"))
     with pytest.raises(ValueError, match="dimension"):
         Vectors(0)
+    with pytest.raises(ValueError, match="labels must be strings"):
+        Finite((0.5, 1.5))
+
+
+def test_lists_of_labels_are_taken_for_tuples():
+    lists = Layout([["a"], ["b"]], [[["x"]], [["y", "z"]]], Finite(["c"]), Finite([0, 1]))
+    assert Layout.from_json(lists.to_json()) == lists

@@ -238,9 +238,9 @@ def test_vectors_must_be_finite_and_of_the_right_size(bad):
     ("arguments", "rule"),
     [
         ({"method": "magic"}, "method must be one of"),
-        ({"width": 0}, "width must be positive"),
-        ({"learning_rate": -1.0}, "learning_rate must be positive"),
-        ({"validation": 1.0}, "validation must be a share"),
+        ({"width": 0}, "width must be a whole number"),
+        ({"learning_rate": -1.0}, "learning_rate must be a number above 0"),
+        ({"validation": 1.0}, "validation must be a number above 0 and below 1"),
     ],
 )
 def test_settings_are_checked(arguments, rule):

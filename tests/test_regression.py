@@ -218,7 +218,7 @@ def test_the_weighted_mean_in_place_of_the_substitution_exceeds_the_bound():
     regret = control = 0.0
     for t in range(rounds):
         reward = float((t + 1) % 2)
-        weights = np.exp(oracle.state()["log_weights"])
+        weights = np.exp(oracle.to_state()["log_weights"])
         regret += (oracle.predict(0)[0, 0] - reward) ** 2 - 0.5
         control += (weights[1] / weights.sum() - reward) ** 2 - 0.5
         oracle.update(0, 0, 0, reward)
@@ -249,7 +249,9 @@ def test_linear_descent_by_hand():
     oracle = LinearOGD(VECTORS, OracleSettings())
     oracle.update(np.array([1.0, 0.0, 2.0]), state=0, action=2, reward=1.0)
     step = 0.05 / 6 * 2 * 0.5  # |φ|² = 6, error -0.5
-    np.testing.assert_allclose(oracle.state()["weights"][0, 2], [step, 0.0, 2 * step, 0.5 + step], rtol=1e-14)
+    np.testing.assert_allclose(
+        oracle.to_state()["weights"][0, 2], [step, 0.0, 2 * step, 0.5 + step], rtol=1e-14
+    )
 
 
 def test_linear_descent_is_stable_on_long_vectors_where_the_plain_step_is_not():
@@ -260,7 +262,7 @@ def test_linear_descent_is_stable_on_long_vectors_where_the_plain_step_is_not():
         phi, reward = np.append(x, 1.0), float(x[0] > 0)
         oracle.update(x, 0, 0, reward)
         plain -= RATE * 2 * (plain @ phi - reward) * phi
-    assert np.abs(oracle.state()["weights"]).max() < 1.0
+    assert np.abs(oracle.to_state()["weights"]).max() < 1.0
     assert np.abs(plain).max() > 1e10
 
 
@@ -283,7 +285,7 @@ def test_vaw_does_not_drift_over_many_rank_one_updates():
         x = rng.standard_normal(DIMENSION) * 10.0 ** rng.integers(-3, 3)
         matrix += np.outer(np.append(x, 1.0), np.append(x, 1.0))
         oracle.update(x, 0, 0, float(rng.random()))
-    inverse = oracle.state()["inverse"][0, 0]
+    inverse = oracle.to_state()["inverse"][0, 0]
     np.testing.assert_array_equal(inverse, inverse.T)
     np.testing.assert_allclose(inverse, np.linalg.inv(matrix), rtol=1e-6, atol=1e-12)
 
@@ -304,14 +306,14 @@ def test_aggregating_outlives_weights_too_small_for_a_float():
     assert oracle.predict(0)[0, 0] == 1.0
     for reward in [0.0] * 1990:
         oracle.update(0, 0, 0, reward)
-    np.testing.assert_allclose(oracle.state()["log_weights"], [-20.0, 0.0])
+    np.testing.assert_allclose(oracle.to_state()["log_weights"], [-20.0, 0.0])
 
 
 @pytest.mark.parametrize("layout", [FINITE, VECTORS])
 def test_network_takes_the_steps_of_autograd(layout):
     vectors, rng = layout is VECTORS, np.random.default_rng(3)
     oracle = TwoLayerNetwork(layout, OracleSettings(width=6, learning_rate=0.3, initial=0.4, seed=5))
-    hidden, output = (torch.tensor(array, requires_grad=True) for array in oracle.state().values())
+    hidden, output = (torch.tensor(array, requires_grad=True) for array in oracle.to_state().values())
     optimizer = torch.optim.SGD([hidden, output], lr=0.3)
     for _ in range(30):
         x, (s, a), reward = context_at(vectors, rng), rng.permutation(np.argwhere(EXISTS))[0], rng.random()
@@ -323,13 +325,13 @@ def test_network_takes_the_steps_of_autograd(layout):
         ((value[s, a] - reward) ** 2).backward()
         optimizer.step()
         oracle.update(x, int(s), int(a), float(reward))
-    for array, twin in zip(oracle.state().values(), (hidden, output), strict=True):
+    for array, twin in zip(oracle.to_state().values(), (hidden, output), strict=True):
         np.testing.assert_allclose(array, twin.detach().numpy(), rtol=0, atol=1e-12)
 
 
 def test_network_weights_follow_from_the_seed():
     def first(seed):
-        return TwoLayerNetwork(FINITE, OracleSettings(seed=seed)).state()["hidden"]
+        return TwoLayerNetwork(FINITE, OracleSettings(seed=seed)).to_state()["hidden"]
 
     np.testing.assert_array_equal(first(1), first(1))
     assert np.all(first(1) != first(2))
@@ -375,12 +377,12 @@ def test_predicting_changes_nothing(build):
     oracle, rng = build(), np.random.default_rng(0)
     vectors = is_on_vectors(oracle)
     play(oracle, "iid", 30, vectors=vectors)
-    before, context = oracle.state(), context_at(vectors, rng)
+    before, context = oracle.to_state(), context_at(vectors, rng)
     first = oracle.predict(context)
     kept = first.copy()
     first[:] = 7.0  # what is returned is the caller's
     np.testing.assert_array_equal(oracle.predict(context), kept)
-    assert_same_state(oracle.state(), before)
+    assert_same_state(oracle.to_state(), before)
     oracle.update(context, 0, 0, 1.0)
     assert oracle.predict(context)[0, 0] != kept[0, 0]
 
@@ -393,7 +395,7 @@ def test_a_saved_oracle_resumes_bit_for_bit(build):
     for _, x, s, a, _, reward in run[:60]:
         first.update(x, s, a, reward)
     file = io.BytesIO()
-    np.savez(file, **first.state())
+    np.savez(file, **first.to_state())
     file.seek(0)
     saved = dict(np.load(file, allow_pickle=False))
     play(second, "contrary", 10, vectors=vectors)  # whatever it knew is replaced
@@ -401,19 +403,19 @@ def test_a_saved_oracle_resumes_bit_for_bit(build):
     for _, x, s, a, prediction, reward in run[60:]:
         assert second.predict(x)[s, a] == prediction
         second.update(x, s, a, reward)
-    assert_same_state(second.state(), whole.state())
-    assert_same_state(saved, first.state())  # learning on does not reach into what was saved
+    assert_same_state(second.to_state(), whole.to_state())
+    assert_same_state(saved, first.to_state())  # learning on does not reach into what was saved
 
 
 @every_oracle
 def test_a_state_of_other_shape_is_refused_and_nothing_is_taken_up(build):
     oracle = build()
-    good = oracle.state()
+    good = oracle.to_state()
     last = list(good)[-1]
     for bad in ({}, {**good, last: good[last][:-1]}):
         with pytest.raises(ValueError, match="a saved oracle must hold"):
             oracle.restore(bad)
-    assert_same_state(oracle.state(), good)
+    assert_same_state(oracle.to_state(), good)
 
 
 @every_oracle
@@ -433,10 +435,10 @@ def test_a_state_of_other_shape_is_refused_and_nothing_is_taken_up(build):
 )
 def test_a_wrong_example_is_refused_and_not_learned(build, state, action, reward, message):
     oracle = build()
-    before, context = oracle.state(), context_at(is_on_vectors(oracle), np.random.default_rng(0))
+    before, context = oracle.to_state(), context_at(is_on_vectors(oracle), np.random.default_rng(0))
     with pytest.raises(ValueError, match=message):
         oracle.update(context, state, action, reward)
-    assert_same_state(oracle.state(), before)
+    assert_same_state(oracle.to_state(), before)
 
 
 @every_oracle
@@ -462,7 +464,7 @@ def test_whole_numbers_and_numpy_numbers_are_rewards_and_indices_too(build):
     context = context_at(is_on_vectors(oracle), np.random.default_rng(0))
     oracle.update(context, 0, 1, 1)
     twin.update(context, np.int64(0), np.int64(1), np.float64(1.0))
-    assert_same_state(oracle.state(), twin.state())
+    assert_same_state(oracle.to_state(), twin.to_state())
 
 
 # --- making them ----------------------------------------------------------------------------------
@@ -510,7 +512,7 @@ def test_tables_over_vectors_are_refused():
 )
 def test_settings_out_of_range_are_refused(wrong):
     (name,) = wrong
-    with pytest.raises(ValueError, match=f"{name} must .*, got .*; leave it out for the default"):
+    with pytest.raises(ValueError, match=f"{name} must .*, got "):
         OracleSettings(**wrong)
 
 

@@ -2,7 +2,11 @@ import math
 
 import pytest
 
+from tacit.decoder import DecoderSettings
+from tacit.envs.synthetic import synthetic_mdp
+from tacit.reachability import homing_episodes
 from tacit.schedule import GammaSchedule, choose_by_theorem
+from tacit.settings import settings_by_theorem
 
 
 def test_the_experiments_schedule():
@@ -48,3 +52,16 @@ def test_the_theorems_choice_gives_the_theorems_rate(T):
     assert bound(T, S, K, H, L, reg, *choice) < 20 * rate
     gamma, tuples, epsilon = choice
     assert bound(T, S, K, H, L, reg, gamma * 1000, tuples, epsilon) > bound(T, S, K, H, L, reg, *choice)
+
+
+def test_the_theorems_settings_are_out_of_reach_or_complete():
+    layout = synthetic_mdp().layout
+    constants = DecoderSettings(theta=0.9, M=1.3)
+    with pytest.raises(ValueError, match="needs more episodes"):
+        settings_by_theorem(layout, constants, 40_000, square_regret=10.0)
+    settings = settings_by_theorem(layout, constants, 10**9, square_regret=10.0)
+    assert settings.homing.delta == 1e-18
+    assert settings.homing.episodes == homing_episodes(layout, settings.homing.epsilon, 1e-18)
+    assert settings.schedule.gamma(1, 3, 5) == settings.schedule.gamma(10**6, 3, 5)
+    with pytest.raises(ValueError, match="whole number"):
+        settings_by_theorem(layout, constants, 0, square_regret=10.0)

@@ -82,7 +82,7 @@ def test_the_estimate_is_a_live_read_only_view():
         view[0, 0, 0, 0] = 1.0
     counts.add([0, 1], [0])
     np.testing.assert_array_equal(view, counts.estimate(0))
-    counts.restore(TransitionCounts(RAGGED).state())
+    counts.restore(TransitionCounts(RAGGED).to_state())
     np.testing.assert_array_equal(view, TransitionCounts(RAGGED).estimate(0))
 
 
@@ -91,7 +91,7 @@ def test_a_single_layer_has_no_transitions():
     counts = counted(layout, [([0], [2]), ([], [])])
     assert counts.estimate(0).shape == (0, 1, 3, 1)
     assert counts.visits.shape == (0, 1, 3)
-    counts.restore(counts.state())
+    counts.restore(counts.to_state())
 
 
 def test_inputs_are_not_changed_and_arrays_are_accepted():
@@ -105,7 +105,7 @@ def test_inputs_are_not_changed_and_arrays_are_accepted():
 def test_saved_counts_resume_bit_for_bit():
     paths = random_paths(RAGGED, 100, seed=4)
     whole, first = counted(RAGGED, paths), counted(RAGGED, paths[:50])
-    saved = first.state()
+    saved = first.to_state()
     first.add([0, 0, 0], [0, 0, 0])  # what is saved no longer follows
     second = TransitionCounts(RAGGED)
     second.restore(saved)
@@ -113,7 +113,7 @@ def test_saved_counts_resume_bit_for_bit():
     for states, actions in paths[50:]:
         second.add(states, actions)
     np.testing.assert_array_equal(second.estimate(0), whole.estimate(0))
-    np.testing.assert_array_equal(second.state()["counts"], whole.state()["counts"])
+    np.testing.assert_array_equal(second.to_state()["counts"], whole.to_state()["counts"])
     assert saved["counts"].sum() == 100
 
 
@@ -143,7 +143,7 @@ def test_a_wrong_path_is_refused_whole(states, actions, message):
 
 def test_wrong_saved_counts_are_refused():
     counts = counted(RAGGED, random_paths(RAGGED, 5, seed=5))
-    good = counts.state()["counts"]
+    good = counts.to_state()["counts"]
     outside, negative = good.copy(), good.copy()
     outside[0, 0, 2, 0], negative[0, 0, 0, 0] = 1, -1
     for bad in ({}, {"counts": good[:1]}, {"counts": good.astype(float)}):
@@ -152,7 +152,7 @@ def test_wrong_saved_counts_are_refused():
     for bad in (outside, negative):
         with pytest.raises(ValueError, match="must not be negative, nor count"):
             counts.restore({"counts": bad})
-    np.testing.assert_array_equal(counts.state()["counts"], good)
+    np.testing.assert_array_equal(counts.to_state()["counts"], good)
 
 
 @pytest.mark.parametrize("n_outcomes", [1, 2, 5])
@@ -210,7 +210,7 @@ def test_log_loss_regret_stays_below_the_bound_of_theorem_b1(layout):
         best = log_loss(truth, states, actions)
         regret += log_loss(counts.estimate(0), states, actions) - best
         control += log_loss(uniform, states, actions) - best
-        frequencies = counts.state()["counts"] / np.maximum(counts.visits, 1)[..., None]
+        frequencies = counts.to_state()["counts"] / np.maximum(counts.visits, 1)[..., None]
         unsmoothed += log_loss(frequencies, states, actions) - best
         counts.add(states, actions)
     bound = log_loss_regret_bound(int(layout.n_states.sum()), layout.max_actions, episodes, layout.horizon)
@@ -243,5 +243,5 @@ def test_adding_a_path_costs_its_rows_not_the_whole():
     layout = Layout.regular([1, 100, 100, 100], n_actions=10, n_contexts=1, n_feedback=2)
     counts = TransitionCounts(layout)
     add = min(repeat(lambda: counts.add([0, 5, 6, 7], [1, 2, 3, 4]), number=20, repeat=5)) / 20
-    renew = min(repeat(lambda: counts.restore(counts.state()), number=1, repeat=5))
+    renew = min(repeat(lambda: counts.restore(counts.to_state()), number=1, repeat=5))
     assert add < renew / 20

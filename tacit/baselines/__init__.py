@@ -51,7 +51,7 @@ LEARNERS: Mapping[str, Learner] = {
         lambda layout, settings, seed: Agent(layout, settings, seed, Uniform(layout, settings))
     ),
 }
-"""The learners of every table, in its order: Tacit, the ceiling, four that must lose, the floor."""
+"""The learners of every table, in its order: Tacit, the ceiling, three that take a short cut, the floor."""
 
 
 def _believer(layout: Layout, settings: Settings, seed: int, blind: bool = False) -> Agent:

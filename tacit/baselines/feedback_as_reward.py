@@ -22,6 +22,7 @@ class FeedbackAsReward:
 
     name: ClassVar[str] = "feedback as reward"
     explores: ClassVar[bool] = False
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, layout: Layout, settings: Settings, blind: bool = False) -> None:
         self._top = _top_value(layout)
@@ -31,8 +32,8 @@ class FeedbackAsReward:
 
     def plan(self, context: Encoded, draw: float) -> Plan:
         """Return the policy of the occupancy measure of Algorithm 4, line 6."""
-        policy, dual = self._learner.plan(0 if self._blind else context)
-        return Plan(policy, self.name, dual=dual)
+        policy, dual, converged = self._learner.plan(0 if self._blind else context)
+        return Plan(policy, self.name, dual=dual, converged=converged)
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
         """Take the feedback for the reward."""

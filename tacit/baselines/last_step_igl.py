@@ -18,7 +18,7 @@ from tacit.jit import kernel
 from tacit.layout import Encoded, FloatArray, IntArray, Layout
 from tacit.posterior import fit_posterior, posterior_from_state
 from tacit.regression import make_oracle
-from tacit.settings import Settings, check_decoding
+from tacit.settings import Settings, check_runnable
 from tacit.stage import Episode, Plan, Stage
 
 
@@ -27,9 +27,10 @@ class LastStepExploration:
 
     name: ClassVar[str] = "last-step exploration"
     explores: ClassVar[bool] = True
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, layout: Layout, settings: Settings) -> None:
-        check_decoding(layout, settings)
+        check_runnable(layout, settings)
         self._layout, self._settings = layout, settings
         self._wanted = settings.collection.tuples * int(layout.n_states[-1])
         self._tuples = TupleBuffer(layout)
@@ -69,6 +70,7 @@ class LastStepIGL:
 
     name: ClassVar[str] = "last-step igl"
     explores: ClassVar[bool] = False
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, layout: Layout, settings: Settings, decoder: RewardDecoder) -> None:
         self._layout, self._settings, self._decoder = layout, settings, decoder
@@ -84,8 +86,10 @@ class LastStepIGL:
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
         """Decode the feedback and regress on it."""
+        if feedback is None or episode.plan.stage != self.name:
+            return None
         state, action = episode.states[-1], episode.actions[-1]
-        if feedback is None or episode.plan.stage != self.name or not self._decoder.decodable[state]:
+        if not self._decoder.decodable[state]:
             return None
         reward = self._decoder.decode(episode.encoded, feedback, state, action)
         self._oracle.update(episode.encoded, state, action, reward)
@@ -100,7 +104,7 @@ class LastStepIGL:
         """Return the posterior and what was regressed."""
         return {
             "posterior": self._decoder.posterior.to_state(),
-            "oracle": self._oracle.state(),
+            "oracle": self._oracle.to_state(),
             "episodes": self._episodes,
         }
 

@@ -15,6 +15,7 @@ class Uniform:
 
     name: ClassVar[str] = "uniform"
     explores: ClassVar[bool] = False
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, layout: Layout, settings: Settings) -> None:
         self._layout = layout

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from tacit.layout import FloatArray, Vectors
+from tacit.layout import Finite, FloatArray, Layout, Vectors, consecutive_states
 from tacit.mdp import ContextualMDP
 from tacit.randomness import EpisodeDraws, draw_index
 
@@ -41,6 +41,7 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
         noise: float = 0.1,
     ) -> None:
         self.mdp, self.layout = mdp, mdp.layout
+        _check_numbered(mdp.layout)
         self._context_vectors = _check_vectors("context", mdp.layout.contexts, context_vectors)
         self._feedback_vectors = _check_vectors("feedback", mdp.layout.feedback, feedback_vectors)
         self._noise = noise
@@ -123,6 +124,16 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
             return gym.spaces.Discrete(self.mdp.n_contexts)
         bound = float(np.abs(self._context_vectors).max()) + FARTHEST * self._noise
         return gym.spaces.Box(-bound, bound, self._context_vectors.shape[1:], np.float64)
+
+
+def _check_numbered(layout: Layout) -> None:
+    shown = consecutive_states(layout.n_states.tolist())
+    spaces = [space for space in (layout.contexts, layout.feedback) if isinstance(space, Finite)]
+    if layout.states != shown or any(space.labels != tuple(range(space.size)) for space in spaces):
+        raise ValueError(
+            "a LayeredEnv shows numbers: its layout must count states through the layers, contexts and feedback "
+            "from 0, as Layout.regular does; put words into `names`"
+        )
 
 
 def _check_vectors(what: str, space: Any, vectors: FloatArray | None) -> FloatArray | None:
