@@ -95,7 +95,7 @@ def solve_packed(
             _step(problem, system.direction, slope, u, p)
             gap = _certify(problem, p, ratio)
             iterations += 1
-    return _policy(p, mask, n_states), (best + u) / gamma, gap / gamma, iterations, gap <= tolerance
+    return _policy(p, mask, n_states), (best + u) / gamma, gap / gamma, iterations, bool(gap <= tolerance)
 
 
 class _System(NamedTuple):
