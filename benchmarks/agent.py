@@ -45,6 +45,7 @@ def policy_learning() -> Simulation:
         homing=HomingSettings(episodes=500, bonus_scale=0.1),
         collection=CollectionSettings(tuples=1000),
         posterior=PosteriorSettings(method="structured"),
+        recipe="paper",
     )
     env = synthetic()
     simulation = Simulation(Agent(env.layout, settings), GymSource(env), seed=0, mdp=env.mdp)

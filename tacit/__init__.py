@@ -2,9 +2,9 @@
 
 >>> import tacit
 >>> layout = tacit.Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
->>> agent = tacit.Agent(layout, tacit.Settings(tacit.DecoderSettings(theta=0.9, M=1.0)), seed=1)
+>>> agent = tacit.Agent(layout, seed=1)
 >>> agent.begin(context=0)
-Episode(id=0, stage='homing', steps=0, open)
+Episode(id=0, stage='fast learning', steps=0, open)
 """
 
 from tacit.agent import Agent
@@ -13,7 +13,7 @@ from tacit.layout import Finite, Layout, Vectors
 from tacit.posterior import PosteriorSettings
 from tacit.regression import OracleSettings
 from tacit.schedule import GammaSchedule
-from tacit.settings import CollectionSettings, HomingSettings, Settings
+from tacit.settings import CollectionSettings, FastSettings, HomingSettings, Settings
 from tacit.stage import Episode
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "CollectionSettings",
     "DecoderSettings",
     "Episode",
+    "FastSettings",
     "Finite",
     "GammaSchedule",
     "HomingSettings",

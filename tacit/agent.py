@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.checkpoint import load_tree, save_tree
 from tacit.collection import Collection
+from tacit.fast import FastLearning
 from tacit.homing import Homing
 from tacit.layout import Encoded, Label, Layout
 from tacit.policy_learning import PolicyLearning
@@ -20,30 +21,34 @@ from tacit.stage import Episode, Plan, Stage
 
 KIND = "agent"
 
-STAGES: Mapping[str, type[Stage]] = {stage.name: stage for stage in (Homing, Collection, PolicyLearning)}
-"""The stages of Algorithm 1 by name; `Agent.load` takes others to load agents made of other stages."""
+STAGES: Mapping[str, type[Stage]] = {
+    stage.name: stage for stage in (Homing, Collection, PolicyLearning, FastLearning)
+}
+"""The stages of both recipes by name; `Agent.load` takes others to load agents made of other stages."""
 
 
 class Agent:
     """Learns from feedback over whole episodes; see `begin`, `act` and `end`.
 
     It owns no loop and sees no environment. Episodes are handles: many can be open at once, and feedback may
-    come late, in any order, twice or never. `stage` defaults to homing, the first stage of Algorithm 1.
+    come late, in any order, twice or never. `stage` defaults to the first of `settings.recipe`.
 
-    >>> from tacit.decoder import DecoderSettings
     >>> layout = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
-    >>> agent = Agent(layout, Settings(DecoderSettings(theta=0.9, M=1.0)), seed=1)
+    >>> agent = Agent(layout, seed=1)
     >>> episode = agent.begin(0)
     >>> first = agent.act(episode, 0)
     >>> last = agent.act(episode, 2)
     >>> agent.end(episode, 1)
     >>> episode
-    Episode(id=0, stage='homing', steps=2, ended)
+    Episode(id=0, stage='fast learning', steps=2, ended)
     """
 
-    def __init__(self, layout: Layout, settings: Settings, seed: int = 0, stage: Stage | None = None) -> None:
-        self.layout, self.settings = layout, settings
-        self.stage: Stage = stage if stage is not None else Homing(layout, settings)
+    def __init__(
+        self, layout: Layout, settings: Settings | None = None, seed: int = 0, stage: Stage | None = None
+    ) -> None:
+        self.layout = layout
+        self.settings = settings if settings is not None else Settings()
+        self.stage: Stage = stage if stage is not None else first_stage(layout, self.settings)
         # One draw for the plan, then one for each step.
         self._draws = EpisodeDraws(seed, layout.horizon + 1)
         self._next_id = 0
@@ -202,3 +207,8 @@ class Agent:
             "states": episode.states,
             "actions": episode.actions,
         }
+
+
+def first_stage(layout: Layout, settings: Settings) -> Stage:
+    """Return the stage that a recipe begins with: homing for the paper's Algorithm 1."""
+    return Homing(layout, settings) if settings.recipe == "paper" else FastLearning(layout, settings)

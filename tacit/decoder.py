@@ -114,12 +114,25 @@ Decoder = LipschitzDecoder | ConstantDecoder
 
 @dataclass(frozen=True)
 class DecoderSettings:
-    """The constants of Assumption 2.3; κ follows from them unless it is given."""
+    """The constants of Assumption 2.3; κ follows from them unless it is given.
 
-    theta: float
-    M: float
+    θ and M may be left out where they are estimated (`tacit.constants`); c, what a homogeneous state is worth,
+    nothing in the data can tell.
+    """
+
+    theta: float | None = None
+    M: float | None = None
     c: float = 0.0
     kappa: float | None = None
+
+    def build(self, n_actions: int) -> LipschitzDecoder:
+        """Return the decoder for a state with that many actions; refuse where a constant is missing or wrong."""
+        if self.theta is None or self.M is None:
+            raise ValueError(
+                f"the paper's recipe must be told theta and M, got theta = {self.theta} and M = {self.M}; give both, "
+                "or leave them to be estimated with recipe='fast'"
+            )
+        return LipschitzDecoder(self.theta, self.M, self.c, n_actions, self.kappa)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +228,7 @@ def _state_decoder(layout: Layout, state: int, settings: DecoderSettings) -> Dec
     if K == 1:
         return ConstantDecoder(settings.c)  # dev. 17
     try:
-        return LipschitzDecoder(settings.theta, settings.M, settings.c, K, settings.kappa)
+        return settings.build(K)
     except ValueError as error:
         raise ValueError(f"state {layout.name(layout.horizon - 1, state)!r}: {error}") from None
 

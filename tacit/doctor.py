@@ -196,6 +196,7 @@ def smoke_settings() -> Settings:
         homing=HomingSettings(episodes=100),
         collection=CollectionSettings(tuples=100),
         posterior=PosteriorSettings(method="neural" if find_spec("torch") else "frequency"),
+        recipe="paper",
     )
 
 

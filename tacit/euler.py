@@ -1,9 +1,9 @@
-"""EULER (Zanette and Brunskill, 2019) on the MDP that rewards reaching one last-layer state (Algorithm 2).
+"""EULER (Zanette and Brunskill, 2019) on an MDP that rewards its last layer: reaching one state (Algorithm 2).
 
 With n visits of (s, a), empirical next-state distribution p, L = ln(4 S K T / delta') and delta' = delta/7,
 the upper and lower values obey
 
-    V_H(s)      = 1{s = target}, upper and lower alike: the dummy reward is known
+    V_H(s)      given: 1{s = target} for homing, upper and lower alike, as the dummy reward is known
     b(V)        = √(2 Var_p(V) L / n) + H L / (3 max(n - 1, 1))  (dev. 10)
                   + (4 J + B_p) / n + B_v ‖upper_{h+1} - lower_{h+1}‖_{2,p} / √n
     upper_h(s)  = max_a min(1, p · upper_{h+1} + b(upper_{h+1}))
@@ -31,18 +31,24 @@ def log_factor(layout: Layout, episodes: int, delta: float) -> float:
 
 @kernel
 def plan_euler(
-    counts: FloatArray, mask: BoolArray, n_states: IntArray, target: int, log_term: float, bonus_scale: float
+    counts: FloatArray | IntArray,
+    mask: BoolArray,
+    n_states: IntArray,
+    last_upper: FloatArray,
+    last_lower: FloatArray,
+    log_term: float,
+    bonus_scale: float,
 ) -> tuple[IntArray, float, float]:
     """Return (policy (H-1, S) of actions, upper and lower value of the start state).
 
-    `counts` (H-1, S, K, S) are the transitions seen. Among actions that look equally good the least tried
-    is taken (dev. 9): at first all look perfect, and an arbitrary choice would try one alone until it stops to.
+    `counts` (H-1, S, K, S) are the transitions seen, `last_upper` and `last_lower` (S,) the bounds on what the
+    last layer is worth: for homing both are 1 at the target and 0 elsewhere. Among actions that look equally
+    good the least tried is taken (dev. 9): at first all look perfect, and an arbitrary choice would try one
+    alone until it stops to.
     """
     H, S, K = mask.shape
     policy = np.zeros((H - 1, S), dtype=np.int64)
-    upper = np.zeros(S)
-    upper[target] = 1.0
-    lower = upper.copy()
+    upper, lower = last_upper.copy(), last_lower.copy()
     for h in range(H - 2, -1, -1):
         new_upper = np.zeros(S)
         new_lower = np.zeros(S)
@@ -52,7 +58,7 @@ def plan_euler(
             for a in range(K):
                 if mask[h, s, a]:
                     row = counts[h, s, a, : n_states[h + 1]]
-                    visits = row.sum()
+                    visits = float(row.sum())
                     high, low = bounds_after(row, visits, upper, lower, H, log_term, bonus_scale)
                     if high > best or (high == best and visits < fewest):
                         best, fewest = high, visits
@@ -64,7 +70,7 @@ def plan_euler(
 
 @kernel
 def bounds_after(
-    row: FloatArray,
+    row: FloatArray | IntArray,
     visits: float,
     upper: FloatArray,
     lower: FloatArray,

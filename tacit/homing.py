@@ -42,11 +42,14 @@ class Homing:
 
     def plan(self, context: Encoded, draw: float) -> Plan:
         """Return EULER's optimistic policy for the present target; the context plays no part."""
+        reached = np.zeros(self._layout.max_states)
+        reached[self.target] = 1.0
         choices, _, _ = plan_euler(
             self._counts,
             self._layout.mask,
             self._layout.n_states,
-            self.target,
+            reached,
+            reached,
             self._log_term,
             self._settings.homing.bonus_scale,
         )

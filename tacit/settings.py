@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tacit.decoder import DecoderSettings, LipschitzDecoder, check_settings
+from tacit.decoder import DecoderSettings, check_settings
 from tacit.layout import Layout
 from tacit.posterior import PosteriorSettings, check_method
 from tacit.reachability import homing_episodes
 from tacit.regression import OracleSettings, make_oracle
 from tacit.schedule import GammaSchedule, choose_by_theorem
 from tacit.validation import check_number, check_whole
+
+RECIPES = ("fast", "paper")
 
 
 @dataclass(frozen=True)
@@ -51,19 +53,56 @@ class CollectionSettings:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The settings of every part; only the decoder's theta and M have no default.
+class FastSettings:
+    """Tacit's own recipe (`tacit.fast`); chosen on random problems (seeds 1000 and up) and then frozen.
 
-    >>> Settings(DecoderSettings(theta=0.9, M=1.3)).homing.episodes
-    5000
+    A last state is judged in a context once each action has `least_each` tuples. It is heterogeneous if
+    feedback depends on the action at this `significance`; otherwise homogeneous, and settled after
+    `homogeneous_after` tuples an action. One whose orientation stays in doubt is settled after
+    `undecided_after` tuples an action. An episode explores while more than `explore_above` of it would end in
+    unsettled states; `bonus_scale` is EULER's, `gamma_scale` that of gamma_t = scale H √(K t).
     """
 
-    decoder: DecoderSettings
+    least_each: int = 6
+    significance: float = 1e-4
+    homogeneous_after: int = 12
+    undecided_after: int = 48
+    explore_above: float = 0.03
+    bonus_scale: float = 0.02
+    gamma_scale: float = 6.0
+
+    def __post_init__(self) -> None:
+        for name in ("least_each", "homogeneous_after", "undecided_after"):
+            check_whole(name, getattr(self, name), 1)
+        for name in ("significance", "explore_above"):
+            check_number(name, getattr(self, name), 0, 1)
+        for name in ("bonus_scale", "gamma_scale"):
+            check_number(name, getattr(self, name), 0, math.inf)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of every part.
+
+    `recipe` is "fast", Tacit's own, which needs nothing but `decoder.c`, or "paper", Algorithm 1 to the letter,
+    which needs theta and M and reads all parts but `fast`.
+
+    >>> Settings().recipe, Settings(DecoderSettings(theta=0.9, M=1.3), recipe="paper").homing.episodes
+    ('fast', 5000)
+    """
+
+    decoder: DecoderSettings = field(default_factory=DecoderSettings)
     homing: HomingSettings = field(default_factory=HomingSettings)
     collection: CollectionSettings = field(default_factory=CollectionSettings)
     posterior: PosteriorSettings = field(default_factory=PosteriorSettings)
     oracle: OracleSettings = field(default_factory=OracleSettings)
     schedule: GammaSchedule = field(default_factory=GammaSchedule)
+    fast: FastSettings = field(default_factory=FastSettings)
+    recipe: str = "fast"
+
+    def __post_init__(self) -> None:
+        if self.recipe not in RECIPES:
+            raise ValueError(f"recipe must be one of {RECIPES}, got {self.recipe!r}")
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON description that `Settings.from_json` reads."""
@@ -79,6 +118,8 @@ class Settings:
             posterior=PosteriorSettings(**data["posterior"]),
             oracle=OracleSettings(**data["oracle"]),
             schedule=GammaSchedule(**data["schedule"]),
+            fast=FastSettings(**data["fast"]),
+            recipe=data["recipe"],
         )
 
 
@@ -90,14 +131,15 @@ def settings_by_theorem(
     They are out of reach for most T, and the error then says so: epsilon must not exceed a quarter.
     """
     K = layout.max_actions
-    lipschitz = LipschitzDecoder(decoder.theta, decoder.M, decoder.c, K, decoder.kappa).lipschitz
+    lipschitz = decoder.build(K).lipschitz
     size = int(layout.n_states.sum()), K, layout.horizon
     choice = choose_by_theorem(episodes, *size, lipschitz, square_regret)
     delta = 1 / episodes**2  # Algorithm 1, line 3
     if choice.epsilon <= 0.25:
         homing = HomingSettings(homing_episodes(layout, choice.epsilon, delta), delta, 1.0, choice.epsilon)
         collection = CollectionSettings(math.ceil(choice.tuples))
-        return Settings(decoder, homing, collection, schedule=GammaSchedule("constant", choice.gamma))
+        schedule = GammaSchedule("constant", choice.gamma)
+        return Settings(decoder, homing, collection, schedule=schedule, recipe="paper")
     raise ValueError(
         f"the theorem's choice for {episodes} episodes is epsilon = {choice.epsilon:.3g}, and a state is only "
         "reachable from a frequency of 4 epsilon on; it needs more episodes, or settings chosen by hand"

@@ -48,6 +48,11 @@ class TransitionCounts:
         self._estimate = _smoothed(self._counts, self._exists)
 
     @property
+    def counts(self) -> IntArray:
+        """Return N(s, a, s'), (H-1, S, K, S): a live view, not to be written to."""
+        return self._counts
+
+    @property
     def visits(self) -> IntArray:
         """Return N(s, a), (H-1, S, K)."""
         visits: IntArray = self._counts.sum(axis=-1)

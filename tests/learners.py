@@ -12,6 +12,7 @@ __all__ = ["ALL_STAGES", "SMALL", "make_learner", "source_for", "synthetic"]
 
 SMALL = Settings(
     DecoderSettings(theta=0.9, M=1.3),
+    recipe="paper",
     homing=HomingSettings(episodes=4, bonus_scale=0.05),
     collection=CollectionSettings(tuples=5),
     posterior=PosteriorSettings(method="frequency"),
@@ -20,6 +21,7 @@ SMALL = Settings(
 
 SMALL_VECTORS = Settings(
     DecoderSettings(theta=0.8, M=1.2),
+    recipe="paper",
     homing=HomingSettings(episodes=3, bonus_scale=0.05),
     collection=CollectionSettings(tuples=3),
     posterior=PosteriorSettings(method="neural", max_steps=20, restarts=1),

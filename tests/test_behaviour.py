@@ -20,6 +20,7 @@ pytestmark = pytest.mark.compiled
 
 BUDGET = Settings(
     DecoderSettings(theta=0.9, M=1.3),
+    recipe="paper",
     homing=HomingSettings(episodes=1000, bonus_scale=0.1),
     collection=CollectionSettings(tuples=2000),
     posterior=PosteriorSettings(method="structured"),

@@ -13,9 +13,9 @@ def learn_to_reach(env, target, episodes, scale, seed=0):
     generator = np.random.default_rng(seed)
     counts = np.zeros_like(transitions)
     log_term = log_factor(layout, episodes, 0.05)
-    arrived, bounds = [], []
+    arrived, bounds, goal = [], [], np.eye(layout.max_states)[target]
     for _ in range(episodes):
-        policy, high, low = plan_euler(counts, layout.mask, layout.n_states, target, log_term, scale)
+        policy, high, low = plan_euler(counts, layout.mask, layout.n_states, goal, goal, log_term, scale)
         s = 0
         for h in range(layout.horizon - 1):
             a = policy[h, s]
@@ -32,11 +32,11 @@ def learn_to_reach(env, target, episodes, scale, seed=0):
 def test_the_kernel_is_its_twin(scale, ragged):
     settings = RandomMDPSettings(layers=4, states=5, actions=4, ragged=ragged)
     layout = random_mdp(3, settings).layout
-    generator = np.random.default_rng(1)
+    generator, goal = np.random.default_rng(1), np.eye(layout.max_states)[2]
     for most in (1, 3, 400):
         counts = generator.integers(0, most, (3, 5, 4, 5)) * layout.mask[:-1, :, :, None].astype(float)
         expected = reference.plan_euler(counts, layout, 2, 15.0, scale)
-        policy, high, low = plan_euler(counts, layout.mask, layout.n_states, 2, 15.0, scale)
+        policy, high, low = plan_euler(counts, layout.mask, layout.n_states, goal, goal, 15.0, scale)
         assert (high, low) == pytest.approx(expected[1:], abs=1e-12)
         np.testing.assert_array_equal(policy, expected[0])
 

@@ -9,7 +9,7 @@ from tacit.settings import CollectionSettings, HomingSettings, Settings
 
 
 def test_the_papers_values_are_the_defaults():
-    settings = Settings(DecoderSettings(theta=0.9, M=1.3))
+    settings = Settings(DecoderSettings(theta=0.9, M=1.3), recipe="paper")
     assert (settings.homing.episodes, settings.homing.delta, settings.homing.bonus_scale) == (5000, 0.05, 1.0)
     assert (settings.collection.tuples, settings.posterior.method) == (5000, "neural")
     assert (settings.oracle.method, settings.oracle.learning_rate) == ("ogd", 0.05)

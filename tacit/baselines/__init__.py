@@ -1,7 +1,7 @@
 """The learners that Tacit is shown beside, all through the same agent."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit.agent import STAGES, Agent
 from tacit.baselines.feedback_as_reward import FeedbackAsReward, with_reward_as_feedback
@@ -35,7 +35,10 @@ class Learner:
 
 
 LEARNERS: Mapping[str, Learner] = {
-    "tacit": Learner(lambda layout, settings, seed: Agent(layout, settings, seed)),
+    "tacit": Learner(lambda layout, settings, seed: Agent(layout, replace(settings, recipe="paper"), seed)),
+    "tacit_fast": Learner(
+        lambda layout, settings, seed: Agent(layout, replace(settings, recipe="fast"), seed)
+    ),
     "oracle_reward": Learner(
         lambda layout, settings, seed: _believer(with_reward_as_feedback(layout), settings, seed),
         sees_reward=True,
@@ -51,7 +54,8 @@ LEARNERS: Mapping[str, Learner] = {
         lambda layout, settings, seed: Agent(layout, settings, seed, Uniform(layout, settings))
     ),
 }
-"""The learners of every table, in its order: Tacit, the ceiling, three that take a short cut, the floor."""
+"""The learners of every table, in its order: Tacit by the paper's recipe and by its own, the ceiling, three that
+take a short cut, the floor."""
 
 
 def _believer(layout: Layout, settings: Settings, seed: int, blind: bool = False) -> Agent:

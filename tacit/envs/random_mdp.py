@@ -75,6 +75,37 @@ def random_mdp(seed: int, settings: RandomMDPSettings | None = None) -> LayeredE
     return LayeredEnv(mdp, 2 * centres[: settings.contexts], 2 * centres[settings.contexts :])
 
 
+def suite_settings(seed: int) -> RandomMDPSettings:
+    """Return the shape of the seed-th problem of a varied suite: 2 to 5 layers, 3 to 20 states, 3 to 8 actions.
+
+    2 to 5 contexts, 2 to 6 feedback values, up to a third homogeneous and a quarter unreachable last states;
+    theta and M leave sigma at 1.3 or more.
+
+    >>> suite_settings(0).layers in range(2, 6)
+    True
+    """
+    generator = np.random.default_rng([seed, 7])
+    layers, states = int(generator.integers(2, 6)), int(generator.integers(3, 21))
+    actions, contexts = int(generator.integers(3, 9)), int(generator.integers(2, 6))
+    homogeneous = int(generator.integers(0, max(states // 3, 1) + 1))
+    unreachable = int(generator.integers(0, max(states // 4, 1) + 1))
+    theta = float(generator.uniform(0.6, 0.9))
+    # sigma = theta (K - M) / M >= 1.3 holds up to this M.
+    largest = min(theta * actions / (theta + 1.3), 0.45 * actions)
+    M = max(min(theta * float(generator.uniform(1.1, 1.6)), largest), theta)
+    return RandomMDPSettings(
+        layers=layers,
+        states=states,
+        actions=actions,
+        contexts=contexts,
+        feedback_values=int(generator.integers(2, 7)),
+        theta=theta,
+        M=M,
+        homogeneous=homogeneous,
+        unreachable=unreachable if homogeneous + unreachable < states else 0,
+    )
+
+
 def _layout(generator: np.random.Generator, settings: RandomMDPSettings) -> Layout:
     sizes = [1] + [settings.states] * (settings.layers - 1)
     fewest = min(settings.min_actions, settings.actions)

@@ -70,7 +70,7 @@ def find_figure(name: str) -> Figure:
     return FIGURES[name]
 
 
-PAPER = Settings(DecoderSettings(theta=0.9, M=1.3, c=0.0))
+PAPER = Settings(DecoderSettings(theta=0.9, M=1.3, c=0.0), recipe="paper")
 """The settings of section 5.1 and appendix C.1; all but the decoder's constants are Tacit's defaults."""
 
 ENVIRONMENTS: Mapping[str, Callable[[], LayeredEnv]] = {name: partial(synthetic, name) for name in VARIANTS}

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from tacit.decoder import LipschitzDecoder
 from tacit.experiments.decoding import ILLUSTRATION, illustrated_decoder
 from tacit.experiments.run import Runs
 from tacit.layout import FloatArray
@@ -98,7 +97,7 @@ def _summarise_learner(results: list[dict[str, Any]]) -> dict[str, Interval]:
 
 def _summarise_decoding(runs: Runs) -> dict[str, Any]:
     constants, layout = runs.figure.settings.decoder, next(iter(runs.figure.environments.values()))().layout
-    decoder = LipschitzDecoder(constants.theta, constants.M, constants.c, layout.max_actions)
+    decoder = constants.build(layout.max_actions)
     return {
         "illustration": ILLUSTRATION | {"kappa_formula": illustrated_decoder(with_formula=True).kappa},
         "decoder": {"threshold": decoder.threshold, "xi": decoder.xi, "kappa": decoder.kappa},
