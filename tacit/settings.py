@@ -63,13 +63,13 @@ class FastSettings:
     unsettled states; `bonus_scale` is EULER's, `gamma_scale` that of gamma_t = scale H √(K t).
     """
 
-    least_each: int = 6
+    least_each: int = 5
     significance: float = 1e-4
     homogeneous_after: int = 12
     undecided_after: int = 48
     explore_above: float = 0.03
-    bonus_scale: float = 0.02
-    gamma_scale: float = 6.0
+    bonus_scale: float = 0.01
+    gamma_scale: float = 12.0
 
     def __post_init__(self) -> None:
         for name in ("least_each", "homogeneous_after", "undecided_after"):
