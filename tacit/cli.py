@@ -50,8 +50,12 @@ def main(
 
 @app.command()
 def reproduce(
-    name: Annotated[str, typer.Argument(help="The figure: decoder, synthetic or variants.")],
-    seeds: Annotated[int | None, typer.Option(help="Seeds, 0 to N - 1.  [default: the figure's, 20]")] = None,
+    name: Annotated[
+        str, typer.Argument(help="The figure: decoder, synthetic, variants, regret or exploration.")
+    ],
+    seeds: Annotated[
+        int | None, typer.Option(help="Seeds, 0 to N - 1.  [default: the figure's, 5 to 20]")
+    ] = None,
     fraction: Annotated[float, typer.Option(help="The part of the figure's budget to run, in (0, 1].")] = 1.0,
     out: Annotated[Path, typer.Option(help="Directory for results; finished runs in it are used.")] = Path(
         "results"
@@ -133,6 +137,8 @@ def _reproduce(request: Request, console: Console) -> bool:
     (request.directory / FAILURES).unlink(missing_ok=True)
     for table in result_tables(runs, summary):
         console.print(table)
+    for line in _raised(runs):
+        console.print(f"[yellow]finding:[/yellow] {escape(line)}", soft_wrap=True, highlight=False)
     for warning in warned(runs):
         console.print(f"[yellow]warning:[/yellow] {escape(warning)}", soft_wrap=True, highlight=False)
     kept = len(runs.results) - runs.computed
@@ -140,6 +146,22 @@ def _reproduce(request: Request, console: Console) -> bool:
     for file in ("report.html", "figure.png"):
         console.print(f"{request.directory / file}", soft_wrap=True, highlight=False)
     return False
+
+
+def _raised(runs: Runs) -> list[str]:
+    """Return what was found against trusting each environment's result, a line each."""
+    from tacit.experiments.report import assess_kept
+    from tacit.findings import raised
+
+    if runs.figure.study == "decoding":
+        return []
+    assessed = {variant: assess_kept(runs, variant) for variant in runs.figure.environments}
+    return [
+        f"{trust.learner} on {variant}: {finding}"
+        for variant, trust in assessed.items()
+        if trust is not None
+        for finding in raised(trust.findings)
+    ]
 
 
 def _tell_failures(runs: Runs, console: Console) -> None:

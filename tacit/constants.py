@@ -75,14 +75,18 @@ class Judgement:
         return Interval(total, max(total - error, 0.0), min(total + error, float(len(self.f))))
 
     def sigma(self, level: float = LEVEL) -> Interval:
-        """Return theta (K - M) / M, from intervals of theta and M that hold together."""
-        K, both = len(self.f), 1 - (1 - level) / 2
-        theta, M = self.theta(both), self.M(both)
-        return Interval(
-            separation(theta.estimate, M.estimate, K),
-            separation(theta.low, M.high, K),
-            separation(theta.high, M.low, K),
-        )
+        """Return sigma = max_a f_a (K - M) / M with a normal interval, the delta method's for each action.
+
+        The largest upper end bounds that of the best action, whichever it is; the lower ends hold all at once.
+        """
+        K, M = len(self.f), float(self.f.sum())
+        if M == 0:
+            return Interval(math.inf, 0.0, math.inf)
+        slopes = (K - M) / M * np.eye(K) - (K / M**2) * self.f[:, None]  # d sigma_a / d f_b
+        errors = np.sqrt((slopes**2) @ smoothed_variance(self.f, self.tuples))
+        sigmas, tail = self.f * (K - M) / M, (1 - level) / 2
+        low, high = sigmas + ndtri(tail / K) * errors, sigmas - ndtri(tail) * errors
+        return Interval(float(sigmas.max()), max(float(low.max()), 0.0), float(high.max()))
 
 
 @dataclass(frozen=True)

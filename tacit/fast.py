@@ -11,14 +11,19 @@ it is played, with a uniform action there; otherwise the episode is one of Algor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tacit.anchors import Anchor
 from tacit.constants import Judgement, judge
+from tacit.diagnostics import diagnose, find_nothing_told, mostly_judged
 from tacit.dual_newton import solve_packed
 from tacit.euler import log_factor, plan_euler
+from tacit.findings import Finding
 from tacit.layout import Encoded, Finite, FloatArray, Layout
 from tacit.mdp import forward_distribution
 from tacit.schedule import GammaSchedule
@@ -30,6 +35,8 @@ DELTA = 0.05
 """Failure probability in EULER's logarithm, as in the paper's homing."""
 GROWTH = 1.1
 """A state is judged anew when its tuples have grown by this factor: a judgement costs as much as ten episodes."""
+FIRST_CHECK, CHECK_GROWTH = 500, 3
+"""After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
 
 
 class FastLearning:
@@ -57,6 +64,7 @@ class FastLearning:
         self._settled = np.zeros((contexts, S), dtype=np.bool_)
         self._best = np.zeros((contexts, S))
         self._rewards = np.zeros((contexts, H, S, K))
+        self._check_at: float = FIRST_CHECK
 
     def plan(self, context: Encoded, draw: float) -> Plan:
         """Return the optimistic plan where it leads to unsettled states, otherwise that of Algorithm 4."""
@@ -87,8 +95,16 @@ class FastLearning:
         return decoded
 
     def next(self) -> Stage:
-        """Return itself: there is no other stage."""
-        return self
+        """Return itself: there is no other stage. When a check is due, as a copy that remarks what was found."""
+        if self.episodes < self._check_at:
+            return self
+        following = copy.copy(self)
+        following._check_at, following.remarks = self._check()
+        return following
+
+    def diagnose(self, anchors: Sequence[Anchor] = ()) -> tuple[Finding, ...]:
+        """Return what the counts show of the assumptions, worst first; see `tacit.diagnostics`."""
+        return diagnose(self._layout, self.counts, self._settings, self.judgements, anchors)
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
@@ -101,6 +117,7 @@ class FastLearning:
             "explored": self.explored,
             "duals": self._duals,
             "has_dual": self._has_dual,
+            "check_at": self._check_at,
         }
 
     @classmethod
@@ -114,7 +131,14 @@ class FastLearning:
         stage.transitions.restore(state["transitions"])
         stage.episodes, stage.explored = int(state["episodes"]), int(state["explored"])
         stage._duals, stage._has_dual = state["duals"], state["has_dual"]
+        stage._check_at = state["check_at"]
         return stage
+
+    def _check(self) -> tuple[float, tuple[str, ...]]:
+        """Return when to check again, never once it is known, and what must be said: that this is noise."""
+        if not mostly_judged(self.judgements):
+            return CHECK_GROWTH * self.episodes, ()
+        return math.inf, tuple(map(str, find_nothing_told(self.counts, self.judgements)))
 
     def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
         """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,19 +24,28 @@ from typer.testing import CliRunner
 from tacit.agent import Agent
 from tacit.baselines import LEARNERS
 from tacit.cli import app
-from tacit.decoder import build_decoder
+from tacit.decoder import DecoderSettings, build_decoder
+from tacit.envs.random_mdp import suite_settings
 from tacit.envs.synthetic import synthetic, synthetic_mdp
 from tacit.experiments import decoding, learning
 from tacit.experiments.crew import perform_all
-from tacit.experiments.figures import FIGURES, PAPER, find_figure
+from tacit.experiments.figures import FIGURES, PAPER, RANDOM, Arm, find_figure
 from tacit.experiments.inspection import inspect
-from tacit.experiments.manifest import commit
-from tacit.experiments.plots import spread
+from tacit.experiments.manifest import commit, warned
+from tacit.experiments.palette import spread
 from tacit.experiments.progress import Tally
 from tacit.experiments.publish import FILES, publish
+from tacit.experiments.regret import fit_slope
 from tacit.experiments.report import show_interval
 from tacit.experiments.run import Request, perform
-from tacit.experiments.summary import SCALARS, mean_interval, summarise
+from tacit.experiments.summary import (
+    SCALARS,
+    mean_interval,
+    optimal_value,
+    summarise,
+    summarise_learner,
+    uniform_value,
+)
 from tacit.experiments.tasks import Task, expand, load_result
 from tacit.posterior import METHODS, TablePosterior, ideal_posterior
 from tacit.simulate import Trace
@@ -49,6 +59,8 @@ EVERY_FIGURE = [
     "decoder",
     "synthetic",
     pytest.param("variants", marks=pytest.mark.compiled),
+    pytest.param("regret", marks=pytest.mark.compiled),
+    "exploration",
 ]
 
 
@@ -99,16 +111,20 @@ def test_summary_has_every_key(directory_of, name):
     assert ("learners" in summary, "variants" in summary) == (not several, several)
     parts = summary["variants"] if several else {name: summary}
     assert list(parts) == list(FIGURES[name].environments)
-    for part in parts.values():
-        assert part["optimal_value"] == pytest.approx(0.729)
-        assert list(part["learners"]) == list(LEARNERS)
+    for variant, part in parts.items():
+        assert part["optimal_value"] == pytest.approx(0.729) or variant.startswith("random")
+        assert list(part["learners"]) == list(FIGURES[name].scaled(FRACTION).names)
         for learner in part["learners"].values():
-            check_learner_summary(learner)
+            check_learner_summary(learner, OWN.get(name, set()))
     return None
 
 
-def check_learner_summary(learner):
-    assert set(learner) == {*SCALARS, "episodes_per_second"}
+OWN = {"regret": {"slope"}, "exploration": {"share"}}
+"""What the learners of a figure have beside the scalars."""
+
+
+def check_learner_summary(learner, own):
+    assert set(learner) == {*SCALARS, "episodes_per_second", *own}
     for interval in learner.values():
         assert set(interval) == {"mean", "low", "high"}
         if interval["mean"] is not None:
@@ -127,11 +143,11 @@ def check_decoder_summary(summary):
 def test_curves_parse(directory_of, name):
     with open(directory_of(name) / "curves.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    figure = FIGURES[name]
+    figure = FIGURES[name].scaled(FRACTION)
     assert {row["variant"] for row in rows} == set(figure.environments)
-    assert {row["learner"] for row in rows} == set(figure.learners)
+    assert {row["learner"] for row in rows} == set(figure.names)
     assert {row["seed"] for row in rows} == {"0", "1"}
-    if figure.study == "learning":
+    if figure.study != "decoding":
         wanted = [
             "variant",
             "learner",
@@ -155,9 +171,10 @@ def test_report_stands_alone(directory_of, name):
     text = re.sub(r"data:image/png;base64,[^\"]*", "", page)
     assert "http" not in text
     assert "<script" not in text
-    assert all(f">{learner}<" in text for learner in FIGURES[name].learners)
+    assert all(f">{learner}<" in text for learner in FIGURES[name].scaled(FRACTION).names)
     assert str(directory_of(name)) not in text
-    assert all(f">{variant}<" in text for variant in FIGURES[name].environments if name == "variants")
+    several = len(FIGURES[name].environments) > 1
+    assert all(f">{variant}<" in text for variant in FIGURES[name].environments if several)
 
 
 @pytest.mark.parametrize("name", EVERY_FIGURE)
@@ -181,6 +198,15 @@ def test_manifest_names_no_machine(directory_of, name):
     assert manifest["commit"] == commit()
 
 
+def test_warnings_are_told_once_a_kind(directory_of):
+    manifest = json.loads((directory_of("exploration") / "manifest.json").read_text())
+    assert manifest["warnings"] == []  # no arm came to the end of its exploration
+    runs = run_small(directory_of("synthetic").parent)
+    reached, nothing = warned(runs)
+    assert re.search(r"^tacit on synthetic, seed 0: state 's3 good' was .* \(1 more like this\)$", reached)
+    assert "tells no action from another" in nothing
+
+
 def test_second_call_computes_only_what_is_missing(directory_of, tmp_path):
     shutil.copytree(directory_of("synthetic"), tmp_path / "synthetic")
     stored = json.loads((tmp_path / "synthetic" / "summary.json").read_text())
@@ -199,6 +225,22 @@ def test_second_call_computes_only_what_is_missing(directory_of, tmp_path):
 
     task.agent_path(runs).unlink()
     assert load_result(task, runs) is None
+
+
+def test_regret_goes_on_where_it_stopped(tmp_path):
+    figure = replace(FIGURES["regret"], learners=("tacit_fast", "uniform"), episodes=40)
+    request = Request(figure, tmp_path, seeds=2, jobs=1)
+    first = perform(request, QUIET)
+    summary = publish(first)
+    assert summary["episodes"] == 40
+    for part in summary["variants"].values():
+        assert part["learners"]["uniform"]["slope"]["mean"] == pytest.approx(1.0, abs=1e-6)
+    task = first.task("personal", "tacit_fast", 1)
+    task.path(request.runs).unlink()
+    again = perform(request, QUIET)
+    assert (first.computed, again.computed) == (8, 1)
+    assert again.results[task]["scalars"] == first.results[task]["scalars"]
+    assert Agent.load(task.agent_path(request.runs)).stage.name == "fast learning"
 
 
 def test_what_does_not_fit_is_recomputed(tmp_path):
@@ -221,6 +263,9 @@ def test_fingerprints_follow_from_all_that_decides():
         *expand(SMALL.scaled(0.002), 1),
         *expand(replace(figure, environments={"synthetic": partial(synthetic, "balanced")}), 1),
         *expand(replace(figure, settings=replace(PAPER, posterior=replace(PAPER.posterior, width=8))), 1),
+        *expand(replace(figure, study="regret"), 1),
+        *expand(replace(figure, constants={"synthetic": DecoderSettings(0.8, 1.2)}), 1),
+        *expand(replace(figure, learners=(), arms=(Arm(20), Arm(20, 0.1), Arm(30))), 1),
     ]
     assert len({task.fingerprint for task in tasks}) == len(tasks)
     assert expand(figure, 2) == expand(figure, 2)
@@ -357,6 +402,82 @@ def test_condensed_trace_by_hand():
     assert result["curves"]["regret"].tolist() == [1.0, 1.0, 1.0]
 
 
+def test_whole_trace_counts_exploration():
+    trace = Trace([0.0, 1.0], [np.nan, np.nan], [0.5, 0.25], [True, True])
+    result = learning.condense(trace, whole=True)
+    assert result["curves"]["episode"].tolist() == [1, 2]
+    assert result["curves"]["average_reward"].tolist() == [0.0, 0.5]
+    assert result["curves"]["regret"].tolist() == [0.5, 0.75]
+    assert result["scalars"]["average_reward_all"] == 0.5
+    assert result["scalars"]["average_reward"] is None  # it never came to learn
+    assert result["scalars"]["final_reward"] is None
+
+
+def test_fast_learner_explores_within_its_episodes():
+    figure = replace(FIGURES["synthetic"], learners=("tacit_fast",), episodes=60)
+    result, agent = learning.play_learning(figure, expand(figure, 1)[0], lambda amount, stage: None)
+    scalars = result["scalars"]
+    assert 0 < scalars["exploration_episodes"] == agent.stage.explored <= 60
+    assert scalars["average_reward"] == scalars["average_reward_all"]
+    assert agent.next_episode == result["curves"]["episode"][-1] == 60
+
+
+@pytest.mark.parametrize("study", ["exploration", "learning"])
+def test_exploration_is_part_of_the_episodes_where_the_figure_says_so(study, monkeypatch):
+    lengths, condense = [], learning.condense
+    monkeypatch.setattr(
+        learning,
+        "condense",
+        lambda trace, whole: lengths.append(len(trace.rewards)) or condense(trace, whole),
+    )
+    figure = replace(FIGURES["exploration"].scaled(FRACTION), study=study, episodes=130)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # so little homing misses a state, and says so
+        result, _ = learning.play_learning(figure, expand(figure, 1)[0], lambda amount, stage: None)
+    explored = result["scalars"]["exploration_episodes"]
+    assert 40 < explored < 130
+    assert lengths == [130 if study == "exploration" else 130 + explored]
+    assert result["curves"]["episode"][-1] == 130
+
+
+def test_arms_and_environments_have_their_own_settings():
+    figure = FIGURES["exploration"]
+    settings = figure.settings_of("random_1000", "tacit_500_bonus_0.1")
+    assert (settings.homing.episodes, settings.collection.tuples) == (500, 500)
+    assert (settings.homing.bonus_scale, settings.decoder.theta) == (0.1, suite_settings(1000).theta)
+    assert figure.settings_of("balanced", "tacit_fast") == PAPER
+
+
+def test_exploration_figure_leaves_the_final_suite_alone():
+    assert all(seed >= 1000 for seed, _ in RANDOM.values())
+
+
+def test_slope_is_fitted_over_the_last_two_decades():
+    T = learning.log_points(1_000_000)
+    regret = np.where(T < 10_000, 50.0 * T, 50.0 * 10_000**0.6 * T**0.4)
+    assert fit_slope(T, regret) == pytest.approx(0.4)
+    assert fit_slope(T, 0.3 * T) == pytest.approx(1.0)
+    assert fit_slope(T, np.zeros(len(T))) is None
+
+
+def test_log_points_run_from_the_first_episode_to_the_last():
+    points = learning.log_points(1_000_000)
+    assert (points[0], points[-1]) == (1, 1_000_000)
+    assert len(points) > 0.8 * learning.POINTS
+    late = points[points >= 10_000]
+    assert np.diff(np.log(late)) == pytest.approx(np.log(1e6) / (learning.POINTS - 1), rel=0.01)
+
+
+def test_share_runs_from_uniform_to_the_optimum():
+    mdp = synthetic_mdp()
+    # good with probability (0.9 + 4 * 0.1) / 5 = 0.26 a step, twice, then rewarded with 0.26
+    assert uniform_value(mdp) == pytest.approx(0.26**3)
+    row = dict.fromkeys(SCALARS, 0.0) | {"average_reward_all": (optimal_value(mdp) + 0.26**3) / 2}
+    result = {"scalars": row, "curves": {}, "rate": 1.0}
+    share = summarise_learner("exploration", [result], optimal_value(mdp), uniform_value(mdp))["share"]
+    assert share["mean"] == pytest.approx(0.5)
+
+
 def test_exploration_that_never_ends_is_an_error(tmp_path):
     env = synthetic()
     agent = LEARNERS["last_step_igl"].make(env.layout, PAPER, 0)
@@ -439,11 +560,11 @@ def test_labels_are_spread():
 
 def test_budgets_scale_down_to_a_minimum():
     scaled = find_figure("synthetic").scaled(FRACTION)
-    assert (scaled.learning_episodes, scaled.settings.homing.episodes) == (40, 20)
+    assert (scaled.episodes, scaled.settings.homing.episodes) == (40, 20)
     assert scaled.settings.collection.tuples == 20
     whole = find_figure("synthetic").scaled(1.0)
     assert whole == FIGURES["synthetic"]
-    assert (whole.learning_episodes, whole.seeds) == (40_000, 20)
+    assert (whole.episodes, whole.seeds) == (40_000, 20)
     assert (whole.settings.homing.episodes, whole.settings.collection.tuples) == (5000, 5000)
     assert find_figure("decoder").scaled(FRACTION).tuple_counts == (20,)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
 from tacit.baselines import LEARNERS
 from tacit.decoder import DecoderSettings
 from tacit.envs.layered import LayeredEnv
+from tacit.envs.random_mdp import random_mdp, suite_settings
 from tacit.envs.synthetic import VARIANTS, synthetic
 from tacit.posterior import METHODS
 from tacit.settings import Settings
@@ -19,11 +20,34 @@ LEAST = 20
 
 
 @dataclass(frozen=True)
+class Arm:
+    """The paper's recipe on another exploration budget: N = N_0 = `budget`, EULER's bonus x `bonus_scale`.
+
+    >>> Arm(250).name, Arm(250, 0.1).name
+    ('tacit_250', 'tacit_250_bonus_0.1')
+    """
+
+    budget: int
+    bonus_scale: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Return the name that it has among the learners."""
+        return f"tacit_{self.budget}" + (f"_bonus_{self.bonus_scale:g}" if self.bonus_scale != 1 else "")
+
+    def settings(self, base: Settings) -> Settings:
+        """Return `base` with this budget and bonus."""
+        homing = replace(base.homing, episodes=self.budget, bonus_scale=self.bonus_scale)
+        return replace(base, homing=homing, collection=replace(base.collection, tuples=self.budget))
+
+
+@dataclass(frozen=True)
 class Figure:
-    """One figure: `learners` x `environments` x seeds, each a task of its own.
+    """One figure: `learners` (and `arms`) x `environments` x seeds, each a task of its own.
 
     `study` says what a task does and how it is shown: "learning" plays whole runs of the learners,
-    "decoding" fits posteriors (`learners` names their methods) to each of `tuple_counts` tuples.
+    "decoding" fits posteriors (`learners` names their methods) to each of `tuple_counts` tuples, "regret" and
+    "exploration" play runs of `episodes` in all. `constants` are the decoder's where an environment has its own.
     """
 
     name: str
@@ -32,15 +56,37 @@ class Figure:
     environments: Mapping[str, Callable[[], LayeredEnv]]
     learners: tuple[str, ...]
     settings: Settings
-    study: Literal["learning", "decoding"] = "learning"
-    learning_episodes: int = 40_000
+    study: Literal["learning", "decoding", "regret", "exploration"] = "learning"
+    episodes: int = 40_000
     tuple_counts: tuple[int, ...] = ()
+    arms: tuple[Arm, ...] = ()
+    constants: Mapping[str, DecoderSettings] = field(default_factory=dict)
     seeds: int = 20
+
+    @property
+    def counts_exploration(self) -> bool:
+        """Return whether exploration is part of the `episodes`; otherwise they come after it."""
+        return self.study in ("regret", "exploration")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return everyone who plays, arms first."""
+        return (*(arm.name for arm in self.arms), *self.learners)
+
+    def find_arm(self, name: str) -> Arm | None:
+        """Return the arm of that name, None for a learner."""
+        return next((arm for arm in self.arms if arm.name == name), None)
+
+    def settings_of(self, environment: str, name: str) -> Settings:
+        """Return the settings with which `name` plays in `environment`."""
+        settings, arm = self.settings, self.find_arm(name)
+        settings = replace(settings, decoder=self.constants.get(environment, settings.decoder))
+        return settings if arm is None else arm.settings(settings)
 
     def scaled(self, fraction: float) -> Figure:
         """Return the same figure on a `fraction` of its budget: T, N, N_0 and the tuple counts.
 
-        >>> FIGURES["synthetic"].scaled(0.01).learning_episodes
+        >>> FIGURES["synthetic"].scaled(0.01).episodes
         400
         """
         settings = self.settings
@@ -49,8 +95,9 @@ class Figure:
         return replace(
             self,
             settings=replace(settings, homing=homing, collection=collection),
-            learning_episodes=scale(self.learning_episodes, fraction),
+            episodes=scale(self.episodes, fraction),
             tuple_counts=tuple(dict.fromkeys(scale(n, fraction) for n in self.tuple_counts)),
+            arms=tuple(dict.fromkeys(replace(arm, budget=scale(arm.budget, fraction)) for arm in self.arms)),
         )
 
 
@@ -73,18 +120,26 @@ def find_figure(name: str) -> Figure:
 PAPER = Settings(DecoderSettings(theta=0.9, M=1.3, c=0.0), recipe="paper")
 """The settings of section 5.1 and appendix C.1; all but the decoder's constants are Tacit's defaults."""
 
-ENVIRONMENTS: Mapping[str, Callable[[], LayeredEnv]] = {name: partial(synthetic, name) for name in VARIANTS}
+ENVIRONMENTS: dict[str, Callable[[], LayeredEnv]] = {name: partial(synthetic, name) for name in VARIANTS}
+
+RANDOM = {f"random_{seed}": (seed, suite_settings(seed)) for seed in (1000, 1001, 1002)}
+"""Random MDPs of the suite that settings were chosen on; its seeds 0 to 49 are for the final test alone."""
 
 ENVIRONMENT_WORDS: Mapping[str, str] = {
     "synthetic": "The paper's setting: 70 % of the people say what they mean, 30 % the opposite.",
     "balanced": "Half of the people say what they mean, half the opposite.",
     "personal": "Half and half, and the best last action differs between the two kinds of people.",
     "flipped": "30 % of the people say what they mean, 70 % the opposite.",
+    **{
+        name: f"Random: {shape.layers} layers of up to {shape.states} states, {shape.actions} actions, "
+        f"{shape.contexts} contexts, {shape.feedback_values} kinds of feedback."
+        for name, (_, shape) in RANDOM.items()
+    },
 }
 
 LEARNER_WORDS: Mapping[str, str] = {
     "tacit": "Tacit with the paper's settings: explores, learns what feedback means, then learns what to do.",
-    "tacit_fast": "Tacit with its own defaults: the same steps with less exploration.",
+    "tacit_fast": "Tacit with its own defaults: explores and learns in one, and is told no constants.",
     "oracle_reward": "Is told the true reward, which no real learner is. The ceiling.",
     "feedback_as_reward": "Believes the feedback: takes y for the reward, person by person.",
     "feedback_as_reward_blind": "Believes the feedback too, and takes everybody for the same person.",
@@ -121,6 +176,30 @@ FIGURES: Mapping[str, Figure] = {
             environments=ENVIRONMENTS,
             learners=tuple(LEARNERS),
             settings=PAPER,
+        ),
+        Figure(
+            name="regret",
+            title="How regret grows",
+            about="Exact cumulative regret over a million episodes, exploration included, and its rate.",
+            environments={name: ENVIRONMENTS[name] for name in ("synthetic", "personal")},
+            learners=tuple(LEARNERS),
+            settings=PAPER,
+            study="regret",
+            episodes=1_000_000,
+            seeds=5,  # 70 runs of about 40 s
+        ),
+        Figure(
+            name="exploration",
+            title="What exploration costs",
+            about="Reward over all of 40,000 episodes, exploration included, against how many were spent on it.",
+            environments=ENVIRONMENTS
+            | {name: partial(random_mdp, seed, shape) for name, (seed, shape) in RANDOM.items()},
+            learners=("tacit_fast",),
+            settings=PAPER,
+            study="exploration",
+            arms=tuple(Arm(n, bonus) for bonus in (1.0, 0.1) for n in (250, 500, 1000, 2000, 5000)),
+            constants={name: DecoderSettings(shape.theta, shape.M) for name, (_, shape) in RANDOM.items()},
+            seeds=10,
         ),
     )
 }

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.agent import Agent
+from tacit.diagnostics import diagnose_agent
+from tacit.findings import Finding, verdict
 from tacit.layout import Finite, FloatArray, Layout
 from tacit.mdp import ContextualMDP, largest_reach, solve_optimal, state_distribution
 from tacit.policy_learning import PolicyLearning
@@ -73,6 +75,21 @@ class Inspection:
     reached: list[Reach]
     meanings: list[Meaning]
     behaviours: list[Behaviour]
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Whether what an agent learned can be trusted, and why."""
+
+    learner: str
+    verdict: str
+    findings: tuple[Finding, ...]
+
+
+def assess(agent: Agent, learner: str) -> Trust:
+    """Return the diagnosis of an agent in the form of the report."""
+    findings = diagnose_agent(agent)
+    return Trust(learner, verdict(findings), findings)
 
 
 def inspect(agent: Agent, mdp: ContextualMDP) -> Inspection | None:

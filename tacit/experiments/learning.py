@@ -1,4 +1,7 @@
-"""The task of a learning figure: one learner explores, then learns for T episodes; what is kept of it."""
+"""The task of a learning figure: one learner explores, then learns for T episodes; what is kept of it.
+
+Where exploration is part of the T episodes ("regret", "exploration"), curves are over all of them.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from tacit.baselines import LEARNERS, Learner
 from tacit.collection import collection_budget
 from tacit.experiments.figures import Figure
 from tacit.experiments.tasks import ENVIRONMENT_SEED, Task
+from tacit.fast import FastLearning
 from tacit.layout import FloatArray, IntArray, Layout
 from tacit.settings import Settings
 from tacit.simulate import Simulation, Trace
@@ -25,10 +29,10 @@ POINTS = 200
 """Points of a curve: more than a printed figure can show."""
 WARM_UP = 100
 """Policy-learning episodes that are played before the clock starts: kernels load in the first."""
-WINDOW = 20
-"""The moving average is taken over this part of the policy-learning episodes: a twentieth."""
 KEPT_AGENT = "tacit"
-"""The learner whose agents are saved, for the report to look into."""
+"""The learner whose agent the report looks into."""
+KEPT_AGENTS = (KEPT_AGENT, "tacit_fast")
+"""The learners whose agents are saved."""
 
 
 def play_learning(figure: Figure, task: Task, report: Report) -> tuple[dict[str, Any], Agent | None]:
@@ -37,14 +41,18 @@ def play_learning(figure: Figure, task: Task, report: Report) -> tuple[dict[str,
     The agent's chance follows from the task's seed, the environment's from that plus `ENVIRONMENT_SEED`: all
     learners of a seed meet the same people.
     """
-    env, learner = figure.environments[task.variant](), find_learner(task.learner)
-    settings = seeded(figure.settings, task.seed)
+    env = figure.environments[task.variant]()
+    learner = find_learner("tacit" if figure.find_arm(task.learner) else task.learner)
+    settings = seeded(figure.settings_of(task.variant, task.learner), task.seed)
     agent = learner.make(env.layout, settings, task.seed)
     simulation = Simulation(agent, learner.source(env), task.seed + ENVIRONMENT_SEED, env.mdp)
-    explore(simulation, exploration_cap(env.layout, settings), report)
-    rate = learn(simulation, figure.learning_episodes, report)
-    result = condense(simulation.trace) | {"rate": rate}
-    return result, agent if task.learner == KEPT_AGENT else None
+    if not figure.counts_exploration:
+        explore(simulation, exploration_cap(env.layout, settings), report)
+    rate = learn(simulation, figure.episodes, report)
+    result = condense(simulation.trace, figure.counts_exploration) | {"rate": rate}
+    if isinstance(agent.stage, FastLearning):  # which explores while it learns
+        result["scalars"]["exploration_episodes"] = agent.stage.explored
+    return result, agent if task.learner in KEPT_AGENTS else None
 
 
 def find_learner(name: str) -> Learner:
@@ -71,7 +79,7 @@ def explore(simulation: Simulation, cap: int, report: Report) -> None:
 
 
 def learn(simulation: Simulation, episodes: int, report: Report) -> float:
-    """Play the policy-learning episodes; return how many a second, without the first few."""
+    """Play the episodes of the figure; return how many a second, without the first few."""
     untimed = min(WARM_UP, episodes // 10)
     simulation.run(untimed, report)
     start = time.perf_counter()
@@ -89,36 +97,43 @@ def expected_episodes(figure: Figure, task: Task) -> int:
     """Return about how many episodes a task plays, for the progress bar."""
     layout, settings = figure.environments[task.variant]().layout, figure.settings
     learner = LEARNERS.get(task.learner)
-    if learner is None or not learner.make(layout, settings, 0).stage.explores:
-        return figure.learning_episodes
+    if figure.counts_exploration or learner is None or not learner.make(layout, settings, 0).stage.explores:
+        return figure.episodes
     each = settings.homing.episodes + round(1.25 * settings.collection.tuples)
-    return figure.learning_episodes + int(layout.n_states[-1]) * each
+    return figure.episodes + int(layout.n_states[-1]) * each
 
 
-def condense(trace: Trace) -> dict[str, Any]:
-    """Return the curves over policy learning and the scalars of a whole trace."""
+def condense(trace: Trace, whole: bool = False) -> dict[str, Any]:
+    """Return the curves over policy learning, or over the `whole` trace, and the scalars of a trace."""
     rewards, decoded, regrets, exploring = trace.arrays()
-    learning = ~exploring
-    true, meant = rewards[learning], as_decoded(decoded[learning])
-    points = curve_points(len(true))
-    regret = np.cumsum(regrets)
+    explored, regret = int(exploring.sum()), np.cumsum(regrets)  # exploration comes first
+    true, meant = rewards[explored:], as_decoded(decoded[explored:])
+    curves = (
+        sample_curves(rewards, as_decoded(decoded), regret, log_points(len(rewards)))
+        if whole
+        else sample_curves(true, meant, regret[explored:], curve_points(len(true)))
+    )
+    scalars = {
+        "average_reward": average(true),
+        "average_decoded_reward": average(meant),
+        "final_reward": average(last_tenth(true)),
+        "final_decoded_reward": average(last_tenth(meant)),
+        "average_reward_all": average(rewards),
+        "regret": float(regret[-1]),
+        "exploration_episodes": explored,
+    }
+    return {"curves": curves, "scalars": scalars}
+
+
+def sample_curves(
+    true: FloatArray, meant: FloatArray, regret: FloatArray, points: IntArray
+) -> dict[str, FloatArray | IntArray]:
+    """Return the curves at `points`: averages of true and decoded reward so far, and the regret there."""
     return {
-        "curves": {
-            "episode": points,
-            "average_reward": running_average(true)[points - 1],
-            "average_decoded_reward": running_average(meant)[points - 1],
-            "regret": regret[exploring.sum() + points - 1],  # exploration included
-            "moving_reward": moving_average(true, max(len(true) // WINDOW, 1))[points - 1],
-        },
-        "scalars": {
-            "average_reward": float(true.mean()),
-            "average_decoded_reward": number(meant.mean()),
-            "final_reward": float(last_tenth(true).mean()),
-            "final_decoded_reward": number(last_tenth(meant).mean()),
-            "average_reward_all": float(rewards.mean()),
-            "regret": float(regret[-1]),
-            "exploration_episodes": int(exploring.sum()),
-        },
+        "episode": points,
+        "average_reward": running_average(true)[points - 1],
+        "average_decoded_reward": running_average(meant)[points - 1],
+        "regret": regret[points - 1],
     }
 
 
@@ -133,9 +148,9 @@ def as_decoded(decoded: FloatArray) -> FloatArray:
     return decoded if np.isnan(decoded).all() else np.nan_to_num(decoded, nan=0.0)
 
 
-def number(value: float) -> float | None:
-    """Return a float for JSON: None where there is no number."""
-    return None if np.isnan(value) else float(value)
+def average(values: FloatArray) -> float | None:
+    """Return the mean for JSON: None where there is none."""
+    return None if len(values) == 0 or np.isnan(values).any() else float(values.mean())
 
 
 def curve_points(episodes: int) -> IntArray:
@@ -147,21 +162,18 @@ def curve_points(episodes: int) -> IntArray:
     return np.unique(np.ceil(np.arange(1, POINTS + 1) * episodes / POINTS).astype(np.int64))
 
 
+def log_points(episodes: int) -> IntArray:
+    """Return up to `POINTS` episodes from the first to the last, evenly spaced in their logarithm.
+
+    >>> log_points(4)
+    array([1, 2, 3, 4])
+    """
+    return np.unique(np.round(np.geomspace(1, episodes, POINTS)).astype(np.int64))
+
+
 def running_average(values: FloatArray) -> FloatArray:
     """Return the average of the values so far, at each of them."""
     return np.cumsum(values) / np.arange(1, len(values) + 1)
-
-
-def moving_average(values: FloatArray, window: int) -> FloatArray:
-    """Return the average of the last `window` values, of all so far while there are fewer.
-
-    >>> moving_average(np.array([1.0, 3.0, 5.0]), 2)
-    array([1., 2., 4.])
-    """
-    total = np.concatenate([[0.0], np.cumsum(values)])
-    ends = np.arange(1, len(values) + 1)
-    starts = np.maximum(ends - window, 0)
-    return np.asarray((total[ends] - total[starts]) / (ends - starts))
 
 
 def last_tenth(values: FloatArray) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -12,6 +13,8 @@ from typing import Any
 
 from tacit.experiments.run import Runs, available_cores
 
+VARYING = re.compile(r"'[^']*'|[0-9.]+")
+"""What differs between warnings of one kind."""
 PACKAGES = ("tacit", "numpy", "numba", "scipy", "torch", "gymnasium", "matplotlib")
 
 
@@ -50,14 +53,13 @@ def command_line(runs: Runs) -> str:
 
 
 def warned(runs: Runs) -> list[str]:
-    """Return what runs warned of, each with the first run it came from and how many more had the same."""
-    first: dict[str, list[str]] = {}
+    """Return what runs warned of, one of each kind: the first, and how many more differ in names or numbers only."""
+    kinds: dict[str, list[str]] = {}
     for task, result in runs.results.items():
         for message in result["warnings"]:
-            first.setdefault(message, []).append(task.label)
+            kinds.setdefault(VARYING.sub("", message), []).append(f"{task.label}: {message}")
     return [
-        f"{labels[0]}{f' and {len(labels) - 1} more' if len(labels) > 1 else ''}: {message}"
-        for message, labels in first.items()
+        f"{first} ({len(others)} more like this)" if others else first for first, *others in kinds.values()
     ]
 
 

@@ -14,12 +14,23 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from tacit.experiments.decoding import FIXED, ILLUSTRATION, illustrate, illustrated_decoder
+from tacit.experiments.exploration_plot import draw_exploration
 from tacit.experiments.figures import ENVIRONMENT_WORDS
+from tacit.experiments.palette import (
+    COLOURS,
+    DECODED,
+    DPI,
+    TRUE,
+    draw_band,
+    draw_level,
+    label_ends,
+    line_style,
+    words,
+)
+from tacit.experiments.regret_plot import draw_regret
 from tacit.experiments.run import Runs
 from tacit.experiments.summary import half_width, optimal_value
-from tacit.layout import FloatArray
 
-DPI = 200
 STYLE: Any = {
     "font.size": 9.5,
     "axes.titlesize": 10.5,
@@ -29,28 +40,6 @@ STYLE: Any = {
     "axes.axisbelow": True,
     "legend.frameon": False,
 }
-TRUE, DECODED = "#0072B2", "#D55E00"
-COLOURS = {
-    "tacit": TRUE,
-    "tacit_fast": "#CC79A7",
-    "oracle_reward": "#000000",
-    "feedback_as_reward": "#009E73",
-    "feedback_as_reward_blind": "#E69F00",
-    "last_step_igl": "#56B4E9",
-    "uniform": "#8C8C8C",
-    "neural": TRUE,
-    "frequency": "#E69F00",
-    "structured": "#009E73",
-}
-"""Okabe and Ito's palette, which colour-blind readers can tell apart; grey for the floor."""
-OTHER = "#8C8C8C"
-DASHES: Mapping[str, Any] = {
-    "oracle_reward": (0, (5, 1.5)),
-    "feedback_as_reward_blind": (0, (4, 1, 1, 1)),
-    "last_step_igl": (0, (1.5, 1)),
-    "tacit_fast": (0, (3, 1)),
-}
-"""Line styles, so that lines differ in print without colour."""
 REGIONS = {"homogeneous": "#f6c9d3", "interpolation": "#fbedb9", "heterogeneous": "#cde7cd"}
 """Pink, yellow and green, as the paper's text names them."""
 
@@ -70,7 +59,7 @@ def _draw_learning(runs: Runs) -> Canvas:
         canvas = Canvas(figsize=(8.2, 4.4), dpi=DPI, layout="constrained")
         axes = canvas.add_subplot()
         ends = _draw_curves(axes, runs, variants[0])
-        _label_ends(axes, ends)
+        label_ends(axes, ends)
         return canvas
     rows = (len(variants) + 1) // 2
     canvas = Canvas(figsize=(8.2, 3.1 * rows + 0.9), dpi=DPI, layout="constrained")
@@ -93,12 +82,9 @@ def _draw_curves(axes: Axes, runs: Runs, variant: str) -> dict[str, tuple[float,
     for learner in reversed(runs.figure.learners):
         ends |= _draw_learner(axes, runs, variant, learner)
     best = optimal_value(runs.figure.environments[variant]().mdp)
-    axes.axhline(best, color="black", linestyle="--", linewidth=0.9, zorder=1)
-    axes.set_xlim(0, runs.figure.learning_episodes)
+    draw_level(axes, best, f"optimum {best:.3f}")
+    axes.set_xlim(0, runs.figure.episodes)
     axes.set_ylim(0, max(0.8, best * 1.08))
-    axes.annotate(
-        f"optimum {best:.3f}", (0.01, best), xycoords=("axes fraction", "data"), va="bottom", fontsize=8.5
-    )
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
     axes.set_xlabel("episode of policy learning")
     axes.set_ylabel("average reward so far")
@@ -111,82 +97,17 @@ def _draw_learner(axes: Axes, runs: Runs, variant: str, learner: str) -> dict[st
     curves = [result["curves"] for result in runs.of(variant, learner)]
     episode = curves[0]["episode"]
     if learner != "tacit":
-        colour = COLOURS.get(learner, OTHER)
         mean = np.mean([curve["average_reward"] for curve in curves], axis=0)
-        order = (
-            5 if learner == "oracle_reward" else 2
-        )  # the ceiling's dashes stay visible on top of Tacit's line
-        style = {"linewidth": 1.2, "linestyle": DASHES.get(learner, "-"), "zorder": order}
-        axes.plot(episode, mean, color=colour, label=words(learner), **style)
-        return {words(learner): (float(mean[-1]), colour)}
+        axes.plot(episode, mean, label=words(learner), **line_style(learner))
+        return {words(learner): (float(mean[-1]), line_style(learner)["color"])}
     ends = {}
     for name, colour, label in (
         ("average_decoded_reward", DECODED, "tacit, decoded reward"),
         ("average_reward", TRUE, "tacit, true reward"),
     ):
         values = np.array([curve[name] for curve in curves])  # (seeds, points)
-        ends[label] = (_draw_band(axes, episode, values, colour, label), colour)
+        ends[label] = (draw_band(axes, episode, values, colour, label), colour)
     return ends
-
-
-def _draw_band(axes: Axes, x: FloatArray, values: FloatArray, colour: str, label: str) -> float:
-    mean, half = values.mean(axis=0), half_width(values)
-    axes.plot(x, mean, color=colour, linewidth=2.2, label=label, zorder=4)
-    if len(values) > 1:
-        axes.fill_between(x, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0, zorder=3)
-    return float(mean[-1])
-
-
-def _label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]]) -> None:
-    """Name each line at its right end, moved apart where they would overlap."""
-    shown = {label: end for label, end in ends.items() if np.isfinite(end[0])}
-    low, high = axes.get_ylim()
-    heights = spread([value for value, _ in shown.values()], 0.055 * (high - low), low, high)
-    for (label, (value, colour)), height in zip(shown.items(), heights, strict=True):
-        axes.annotate(
-            label,
-            (1.0, value),
-            xytext=(1.035, height),
-            xycoords=("axes fraction", "data"),
-            textcoords=("axes fraction", "data"),
-            color=colour,
-            va="center",
-            fontweight="bold" if label.startswith("tacit,") else "normal",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.7,
-                "shrinkA": 0,
-                "shrinkB": 0,
-                "relpos": (0, 0.5),
-            },
-        )
-
-
-def spread(values: list[float], gap: float, low: float, high: float) -> list[float]:
-    """Return heights near `values`, in their order, at least `gap` apart and within [low, high] if they fit.
-
-    >>> spread([0.5, 0.5, 0.9], 0.1, 0.0, 1.0)
-    [0.5, 0.6, 0.9]
-    """
-    order = np.argsort(values, kind="stable")
-    heights = np.array(values, dtype=float)[order]
-    for i in range(len(heights)):  # upwards, then back down from the top
-        heights[i] = max(heights[i], low if i == 0 else heights[i - 1] + gap)
-    for i in range(len(heights) - 1, -1, -1):
-        heights[i] = min(heights[i], high if i == len(heights) - 1 else heights[i + 1] - gap)
-    placed = np.empty_like(heights)
-    placed[order] = heights
-    return [round(float(height), 9) for height in placed]
-
-
-def words(learner: str) -> str:
-    """Return a learner's name as it stands in pictures.
-
-    >>> words("last_step_igl")
-    'last step igl'
-    """
-    return learner.replace("_", " ")
 
 
 def _wrapped(text: str, width: int) -> str:
@@ -245,9 +166,7 @@ def _draw_estimation(axes: Axes, runs: Runs) -> None:
             linewidth=1.4,
             label=method,
         )
-    axes.axhline(1.0, color="black", linestyle="--", linewidth=0.9)
-    place: Any = {"xycoords": ("axes fraction", "data"), "va": "bottom", "fontsize": 8.5}
-    axes.annotate("from the true posterior", (0.02, 1.0), **place)
+    draw_level(axes, 1.0, "from the true posterior")
     axes.set_xscale("log")
     axes.set_xticks(counts, [f"{count:,}" for count in counts], rotation=30)
     axes.minorticks_off()
@@ -259,4 +178,9 @@ def _draw_estimation(axes: Axes, runs: Runs) -> None:
     axes.legend(loc="lower right", title="posterior")
 
 
-DRAW: Mapping[str, Callable[[Runs], Canvas]] = {"learning": _draw_learning, "decoding": _draw_decoding}
+DRAW: Mapping[str, Callable[[Runs], Canvas]] = {
+    "learning": _draw_learning,
+    "decoding": _draw_decoding,
+    "regret": draw_regret,
+    "exploration": draw_exploration,
+}

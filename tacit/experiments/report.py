@@ -9,24 +9,40 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tacit.agent import Agent
+from tacit.decoder import DecoderSettings
 from tacit.experiments.decoding import ILLUSTRATION
-from tacit.experiments.figures import ENVIRONMENT_WORDS, LEARNER_WORDS
-from tacit.experiments.inspection import Inspection, inspect
-from tacit.experiments.learning import KEPT_AGENT
+from tacit.experiments.figures import ENVIRONMENT_WORDS, LEARNER_WORDS, Figure
+from tacit.experiments.inspection import Inspection, Trust, assess, inspect
+from tacit.experiments.learning import KEPT_AGENT, KEPT_AGENTS
+from tacit.experiments.regret import THEOREM, first_fitted
 from tacit.experiments.run import Runs
 from tacit.experiments.summary import Interval, mean_interval, summary_parts
+from tacit.experiments.tables import OURS, Column
 
-COLUMNS = (
-    ("average reward", "average_reward", 3),
-    ("last tenth", "final_reward", 3),
-    ("decoded", "average_decoded_reward", 3),
-    ("decoded, last tenth", "final_decoded_reward", 3),
-    ("with exploration", "average_reward_all", 3),
+ENDING: tuple[Column, ...] = (
     ("regret", "regret", 0),
     ("exploration episodes", "exploration_episodes", 0),
     ("episodes a second", "episodes_per_second", 0),
 )
-"""The columns of the learners' table: heading, name in `summary.json`, decimals."""
+COLUMNS: Mapping[str, tuple[Column, ...]] = {
+    "learning": (
+        ("average reward", "average_reward", 3),
+        ("last tenth", "final_reward", 3),
+        ("decoded", "average_decoded_reward", 3),
+        ("decoded, last tenth", "final_decoded_reward", 3),
+        ("with exploration", "average_reward_all", 3),
+        *ENDING,
+    ),
+    "regret": (("slope", "slope", 3), ("average reward", "average_reward_all", 3), *ENDING),
+    "exploration": (
+        ("reward over all episodes", "average_reward_all", 3),
+        ("share of the way", "share", 3),
+        ("after exploration", "average_reward", 3),
+        ("last tenth", "final_reward", 3),
+        *ENDING,
+    ),
+}
+"""The columns of the learners' table, by study."""
 DARK = (0, 84, 140)
 """The colour of a full heat-map cell; an empty one is white."""
 
@@ -47,7 +63,10 @@ def render(runs: Runs, summary: Mapping[str, Any], manifest: Mapping[str, Any], 
         manifest=manifest,
         picture=base64.b64encode(picture).decode("ascii"),
         parts=[_part(runs, variant, part) for variant, part in _by_variant(runs, summary).items()],
-        columns=COLUMNS,
+        columns=COLUMNS.get(runs.figure.study, ()),
+        ours=OURS,
+        theorem=THEOREM,
+        first_fitted=first_fitted(runs.figure.episodes),
         learner_words=LEARNER_WORDS,
         facts=list_facts(runs),
         illustration=ILLUSTRATION,
@@ -65,10 +84,10 @@ def _part(runs: Runs, variant: str, summary: Mapping[str, Any]) -> dict[str, Any
     return {
         "variant": variant,
         "about": ENVIRONMENT_WORDS.get(variant, ""),
-        "optimal_value": summary["optimal_value"],
-        "learners": summary["learners"],
+        **{key: summary[key] for key in ("optimal_value", "uniform_value", "learners")},
         "gap": decoding_gap(runs, variant),
         "agent": inspect_kept(runs, variant),
+        "trust": assess_kept(runs, variant),
     }
 
 
@@ -96,6 +115,15 @@ def inspect_kept(runs: Runs, variant: str) -> Inspection | None:
     return inspect(Agent.load(task.agent_path(runs.request.runs)), runs.figure.environments[variant]().mdp)
 
 
+def assess_kept(runs: Runs, variant: str) -> Trust | None:
+    """Return the diagnosis of the kept agent of seed 0: tacit_fast's where there is one, it keeps its counts."""
+    for learner in reversed(KEPT_AGENTS):
+        task = runs.task(variant, learner, 0)
+        if task is not None:
+            return assess(Agent.load(task.agent_path(runs.request.runs)), learner)
+    return None
+
+
 def list_facts(runs: Runs) -> list[tuple[str, str]]:
     """Return what was run, in words."""
     figure, settings = runs.figure, runs.figure.settings
@@ -105,9 +133,12 @@ def list_facts(runs: Runs) -> list[tuple[str, str]]:
         facts += [("tuples", ", ".join(f"{count:,}" for count in figure.tuple_counts))]
     else:
         facts += [
-            ("policy-learning episodes T", f"{figure.learning_episodes:,}"),
-            ("homing episodes N for each last state", f"{settings.homing.episodes:,}"),
-            ("tuples N₀ for each reachable last state", f"{settings.collection.tuples:,}"),
+            (
+                f"{'' if figure.counts_exploration else 'policy-learning '}episodes T",
+                f"{figure.episodes:,}{', exploration included' if figure.counts_exploration else ''}",
+            ),
+            ("homing episodes N for each last state", _budgets(figure, settings.homing.episodes)),
+            ("tuples N₀ for each reachable last state", _budgets(figure, settings.collection.tuples)),
             (
                 "failure probability δ; threshold 4ε",
                 f"{settings.homing.delta:g}; {4 * settings.homing.epsilon:g}",
@@ -122,7 +153,16 @@ def list_facts(runs: Runs) -> list[tuple[str, str]]:
                 f"{settings.schedule.kind}, scale {settings.schedule.scale:g} (H √(K t))",
             ),
         ]
-    return [*facts, ("decoder", f"θ = {decoder.theta:g}, M = {decoder.M:g}, c = {decoder.c:g}")]
+    facts.append(("decoder", _constants(decoder)))
+    return [*facts, *((f"decoder on {name}", _constants(own)) for name, own in figure.constants.items())]
+
+
+def _budgets(figure: Figure, otherwise: int) -> str:
+    return ", ".join(dict.fromkeys(f"{arm.budget:,}" for arm in figure.arms)) or f"{otherwise:,}"
+
+
+def _constants(decoder: DecoderSettings) -> str:
+    return f"θ = {decoder.theta:.3g}, M = {decoder.M:.3g}, c = {decoder.c:g}"
 
 
 def show_interval(interval: Interval, decimals: int = 3) -> str:

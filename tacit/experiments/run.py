@@ -21,8 +21,6 @@ from tacit.experiments.learning import Report, expected_episodes, play_learning
 from tacit.experiments.progress import Display, Tally
 from tacit.experiments.tasks import KIND, Task, expand, load_result
 
-PLAY = {"learning": play_learning, "decoding": play_decoding}
-UNITS = {"learning": "episodes", "decoding": "tuples"}
 ENGINES = ("local",)
 
 
@@ -124,8 +122,9 @@ def _perform_missing(
         return []
     expected = {task: expected_size(figure, task) for task in missing}
     work = partial(perform_task, figure, request.runs)
+    unit = "tuples" if figure.study == "decoding" else "episodes"
     try:
-        with Display(Tally(expected), UNITS[figure.study], console) as display:
+        with Display(Tally(expected), unit, console) as display:
             return perform_all(missing, work, request.n_jobs, display)
     finally:
         for half_written in request.runs.glob("*.part"):
@@ -137,7 +136,8 @@ def perform_task(figure: Figure, runs: Path, task: Task, report: Report) -> None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         start = time.perf_counter()
-        result, agent = PLAY[figure.study](figure, task, report)
+        play = play_decoding if figure.study == "decoding" else play_learning
+        result, agent = play(figure, task, report)
     if agent is not None:
         agent.save(task.agent_path(runs))
     tree = {
@@ -152,7 +152,7 @@ def perform_task(figure: Figure, runs: Path, task: Task, report: Report) -> None
 
 def expected_size(figure: Figure, task: Task) -> int:
     """Return about how much a task does, in the figure's unit."""
-    return expected_episodes(figure, task) if figure.study == "learning" else sum(figure.tuple_counts)
+    return sum(figure.tuple_counts) if figure.study == "decoding" else expected_episodes(figure, task)
 
 
 def available_cores() -> int:

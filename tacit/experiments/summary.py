@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from tacit.experiments.decoding import ILLUSTRATION, illustrated_decoder
+from tacit.experiments.regret import fit_slope
 from tacit.experiments.run import Runs
 from tacit.layout import FloatArray
-from tacit.mdp import ContextualMDP, solve_optimal
+from tacit.mdp import ContextualMDP, evaluate_policy, solve_optimal
 
 LEVEL = 0.95
 NOTE = "low and high: 95 % Student t interval of the mean over seeds; null with fewer than two seeds"
@@ -72,27 +73,42 @@ def summarise(runs: Runs) -> dict[str, Any]:
         "interval": NOTE,
         "settings": figure.settings.to_json(),
     }
-    return facts | SUMMARISE[figure.study](runs)
+    summarise_study = _summarise_decoding if figure.study == "decoding" else _summarise_learning
+    return facts | summarise_study(runs)
 
 
 def _summarise_learning(runs: Runs) -> dict[str, Any]:
     figure = runs.figure
     parts = {variant: _summarise_variant(runs, variant) for variant in figure.environments}
-    budget = {"learning_episodes": figure.learning_episodes}
+    budget = {"episodes" if figure.counts_exploration else "learning_episodes": figure.episodes}
     if len(parts) == 1:
         return budget | next(iter(parts.values()))
     return budget | {"variants": parts}
 
 
 def _summarise_variant(runs: Runs, variant: str) -> dict[str, Any]:
-    best = optimal_value(runs.figure.environments[variant]().mdp)
-    learners = {learner: _summarise_learner(runs.of(variant, learner)) for learner in runs.figure.learners}
-    return {"optimal_value": best, "learners": learners}
+    figure, mdp = runs.figure, runs.figure.environments[variant]().mdp
+    best, floor = optimal_value(mdp), uniform_value(mdp)
+    learners = {
+        name: summarise_learner(figure.study, runs.of(variant, name), best, floor) for name in figure.names
+    }
+    return {"optimal_value": best, "uniform_value": floor, "learners": learners}
 
 
-def _summarise_learner(results: list[dict[str, Any]]) -> dict[str, Interval]:
-    summary = {name: mean_interval([result["scalars"][name] for result in results]) for name in SCALARS}
-    return summary | {"episodes_per_second": mean_interval([result["rate"] for result in results])}
+def summarise_learner(
+    study: str, results: list[dict[str, Any]], best: float, floor: float
+) -> dict[str, Interval]:
+    """Return what a table shows of a learner: scalars, speed, and what only this study has."""
+    scalars, curves = [result["scalars"] for result in results], [result["curves"] for result in results]
+    summary = {name: mean_interval([row[name] for row in scalars]) for name in SCALARS}
+    summary["episodes_per_second"] = mean_interval([result["rate"] for result in results])
+    if study == "regret":
+        slopes = [fit_slope(curve["episode"], curve["regret"]) for curve in curves]
+        summary["slope"] = mean_interval(slopes)
+    if study == "exploration":  # the share of the way from uniform to optimal
+        shares = [(row["average_reward_all"] - floor) / (best - floor) for row in scalars]
+        summary["share"] = mean_interval(shares)
+    return summary
 
 
 def _summarise_decoding(runs: Runs) -> dict[str, Any]:
@@ -116,15 +132,15 @@ def _summarise_method(runs: Runs, method: str) -> dict[str, Any]:
     }
 
 
-SUMMARISE: Mapping[str, Callable[[Runs], dict[str, Any]]] = {
-    "learning": _summarise_learning,
-    "decoding": _summarise_decoding,
-}
-
-
 def optimal_value(mdp: ContextualMDP) -> float:
     """Return the expected reward of the optimal policy over contexts: the dashed line."""
     return float(mdp.context_probabilities @ solve_optimal(mdp).values)
+
+
+def uniform_value(mdp: ContextualMDP) -> float:
+    """Return the expected reward of uniform actions over contexts: the floor."""
+    values = [evaluate_policy(mdp, x, mdp.layout.uniform_policy) for x in range(mdp.n_contexts)]
+    return float(mdp.context_probabilities @ np.array(values))
 
 
 def summary_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,7 +157,7 @@ def to_json(summary: Mapping[str, Any]) -> str:
 
 def to_csv(runs: Runs) -> str:
     """Return the curves of every run as CSV; an empty field where there is no number."""
-    columns = CURVES if runs.figure.study == "learning" else ("tuples", "rewarded", "unrewarded")
+    columns = ("tuples", "rewarded", "unrewarded") if runs.figure.study == "decoding" else CURVES
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["variant", "learner", "seed", *columns])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -11,23 +11,40 @@ from rich.table import Table
 from tacit.experiments.run import Runs
 from tacit.experiments.summary import Interval, summary_parts
 
-COLUMNS = (
-    ("decoded", "average_decoded_reward", 3),
-    ("final", "final_reward", 3),
+Column = tuple[str, str, int]
+"""Heading, name in `summary.json`, decimals."""
+ENDING: tuple[Column, ...] = (
     ("regret", "regret", 0),
-    ("explored", "exploration_episodes", 0),
+    ("explo-\nration", "exploration_episodes", 0),
     ("ep./s", "episodes_per_second", 0),
 )
-"""Heading, name in `summary.json`, decimals; narrow, so that the table fits into 80 columns."""
+LEARNING: tuple[Column, ...] = (
+    ("average reward", "average_reward", 3),
+    ("decoded", "average_decoded_reward", 3),
+    ("final", "final_reward", 3),
+    ("all", "average_reward_all", 3),
+    *ENDING,
+)
+"""The first with its interval; narrow, so that the table fits into 80 columns."""
+COLUMNS: Mapping[str, tuple[Column, ...]] = {
+    "learning": LEARNING,
+    "regret": (("slope", "slope", 2), ("all", "average_reward_all", 3), *ENDING),
+    "exploration": (
+        ("all", "average_reward_all", 3),
+        ("share", "share", 2),
+        ("final", "final_reward", 3),
+        *ENDING,
+    ),
+}
+OURS = ("tacit", "tacit_fast")
 
 
 def result_tables(runs: Runs, summary: Mapping[str, Any]) -> Iterator[Table]:
     """Yield one table for each environment that learners played, or the decoder's."""
     parts = summary_parts(summary)
     for variant, part in parts.items():
-        yield _learner_table(
-            f"{variant}: optimum {part['optimal_value']:.3f}, {_seeds(summary)}", part["learners"]
-        )
+        title = f"{variant}: optimum {part['optimal_value']:.3f}, {_seeds(summary)}"
+        yield _learner_table(title, part["learners"], COLUMNS[runs.figure.study])
     if not parts:
         yield _decoder_table(runs, summary)
 
@@ -44,12 +61,15 @@ def plus_minus(interval: Interval, decimals: int) -> str:
     return f"{mean:,.{decimals}f}" + (f"±{high - mean:,.{decimals}f}" if high is not None else "")
 
 
-def _learner_table(title: str, learners: Mapping[str, dict[str, Interval]]) -> Table:
-    table = _table(title, ["learner", "average reward", *(heading for heading, _, _ in COLUMNS)])
+def _learner_table(
+    title: str, learners: Mapping[str, dict[str, Interval]], columns: Sequence[Column]
+) -> Table:
+    table = _table(title, ["learner", *(heading for heading, _, _ in columns)])
+    (_, first, digits), *rest = columns
     for learner, row in learners.items():
-        means = [plus_minus(row[name] | {"high": None}, decimals) for _, name, decimals in COLUMNS]
-        style = "bold" if learner == "tacit" else None
-        table.add_row(learner, plus_minus(row["average_reward"], 3), *means, style=style)
+        means = [plus_minus(row[name] | {"high": None}, decimals) for _, name, decimals in rest]
+        style = "bold" if learner in OURS else None
+        table.add_row(learner, plus_minus(row[first], digits), *means, style=style)
     return table
 
 

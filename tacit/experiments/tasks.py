@@ -59,19 +59,19 @@ def expand(figure: Figure, seeds: int) -> list[Task]:
     """Return the tasks of a (scaled) figure, seed by seed, so that whole seeds finish first."""
     digests = {variant: mdp_digest(make().mdp) for variant, make in figure.environments.items()}
     return [
-        Task(variant, learner, seed, fingerprint(figure, digests[variant], learner, seed))
+        Task(variant, learner, seed, fingerprint(figure, variant, digests[variant], learner, seed))
         for seed in range(seeds)
         for variant in figure.environments
-        for learner in figure.learners
+        for learner in figure.names
     ]
 
 
-def fingerprint(figure: Figure, environment: str, learner: str, seed: int) -> str:
-    """Return a digest of everything that determines the result of a task."""
+def fingerprint(figure: Figure, variant: str, environment: str, learner: str, seed: int) -> str:
+    """Return a digest of everything that determines the result of a task; `environment` is its model's."""
     facts = {
         "study": figure.study,
-        "settings": figure.settings.to_json(),
-        "learning_episodes": figure.learning_episodes,
+        "settings": figure.settings_of(variant, learner).to_json(),
+        "episodes": figure.episodes,
         "tuple_counts": figure.tuple_counts,
         "environment": environment,
         "learner": learner,
