@@ -7,10 +7,11 @@ import pytest
 
 from tacit.baselines import LEARNERS
 from tacit.decoder import DecoderSettings
+from tacit.envs.gym_adapter import GymSource
 from tacit.envs.layered import LayeredEnv
-from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
+from tacit.envs.random_mdp import RandomMDPSettings, random_mdp, suite_settings
 from tacit.envs.synthetic import synthetic, synthetic_mdp
-from tacit.mdp import solve_optimal
+from tacit.mdp import evaluate_policy, solve_optimal
 from tacit.posterior import PosteriorSettings
 from tacit.regression import OracleSettings
 from tacit.settings import CollectionSettings, HomingSettings, Settings
@@ -104,3 +105,38 @@ def test_vectors_for_contexts_and_feedback():
     optimum = solve_optimal(env.mdp).values @ env.mdp.context_probabilities
     tacit, uniform = (play(name, env, settings)[0][-3000:].mean() for name in ("tacit", "uniform"))
     assert tacit - uniform > 0.7 * (optimum - uniform)
+
+
+@pytest.mark.parametrize("variant", ["synthetic", "personal"])
+def test_the_fast_recipe_wastes_little(variant):
+    """10,000 episodes in all, exploration included: at least 0.69 of 0.729, in every one of four seeds."""
+    for seed in range(4):
+        env = synthetic(variant)
+        agent = LEARNERS["tacit_fast"].make(env.layout, BUDGET, seed)
+        rewards, decoded, regrets, _ = Simulation(agent, GymSource(env), seed, env.mdp).run(EPISODES).arrays()
+        assert 0.729 - regrets.mean() > 0.69
+        assert abs(np.nanmean(decoded[-3000:]) - rewards[-3000:].mean()) < 0.02
+        assert agent.stage.explored < 600
+
+
+def test_the_fast_recipe_on_a_random_problem_of_the_suite():
+    env = random_mdp(1003, suite_settings(1003))
+    agent = LEARNERS["tacit_fast"].make(env.layout, BUDGET, 0)
+    _, _, regrets, _ = Simulation(agent, GymSource(env), 0, env.mdp).run(EPISODES).arrays()
+    weights = env.mdp.context_probabilities
+    best = solve_optimal(env.mdp).values @ weights
+    uniform = [evaluate_policy(env.mdp, x, env.layout.uniform_policy) for x in range(len(weights))] @ weights
+    assert regrets[-2000:].mean() < 0.1 * (best - uniform)
+    assert regrets[:200].mean() > 0.3 * (best - uniform), "the control: at first it cannot know"
+
+
+def test_the_fast_recipe_revises_a_wrong_judgement():
+    """Told the opposite for a while, then the truth: what was decoded at first does not stay behind."""
+    env = synthetic()
+    agent = LEARNERS["tacit_fast"].make(env.layout, BUDGET, 0)
+    liar = GymSource(
+        env, feedback_of=lambda observation, info: int(np.random.default_rng(info["feedback"]).random() < 0.5)
+    )
+    Simulation(agent, liar, 0, env.mdp).run(300)
+    _, _, regrets, _ = Simulation(agent, GymSource(env), 0, env.mdp).run(EPISODES).arrays()
+    assert regrets[-2000:].mean() < 0.05
