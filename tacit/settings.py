@@ -84,7 +84,7 @@ class FastSettings:
 class Settings:
     """The settings of every part.
 
-    `recipe` is "fast", Tacit's own, which needs nothing but `decoder.c`, or "paper", Algorithm 1 to the letter,
+    `recipe` is "fast", Tacit's own, which needs nothing but `decoder.c`, or "paper", Algorithm 1 as the paper has it,
     which needs theta and M and reads all parts but `fast`.
 
     >>> Settings().recipe, Settings(DecoderSettings(theta=0.9, M=1.3), recipe="paper").homing.episodes
