@@ -11,6 +11,14 @@ import numpy as np
 
 from tacit.checkpoint import load_tree, save_tree
 from tacit.collection import Collection
+from tacit.episodes import (
+    check_complete,
+    check_open,
+    check_ours,
+    find_open,
+    refuse_more_steps,
+    refuse_other_feedback,
+)
 from tacit.fast import FastLearning
 from tacit.homing import Homing
 from tacit.layout import Encoded, Label, Layout
@@ -66,10 +74,7 @@ class Agent:
 
     def episode(self, number: int) -> Episode:
         """Return the open episode with that id."""
-        try:
-            return self._open[number]
-        except KeyError:
-            raise ValueError(f"there is no open episode {number!r}; see `open_episodes`") from None
+        return find_open(self._open, number)
 
     @property
     def next_episode(self) -> int:
@@ -87,12 +92,12 @@ class Agent:
 
     def act(self, episode: Episode, state: Any) -> Label:
         """Return the action for `state`; asked again for the same state, the same action."""
-        self._check_ours(episode)
+        check_ours(self, Episode, episode)
         layer, s = self.layout.locate(state)
         steps = len(episode.states)
         if layer == steps - 1 and episode.states[layer] == s:
             return self.layout.actions[layer][s][episode.actions[layer]]
-        self._check_open(episode)
+        check_open(episode)
         if layer != steps:
             self._refuse_step(episode, layer, state)
         action = draw_index(episode.plan.policy[layer, s], episode.draws[layer + 1])
@@ -106,26 +111,19 @@ class Agent:
         Ending twice with the same feedback does nothing the second time; `episode.decoded_reward` is what
         the feedback was taken to mean, None while the agent cannot tell.
         """
-        self._check_ours(episode)
+        check_ours(self, Episode, episode)
         encoded = self.layout.feedback.encode(feedback, "feedback")
         if not episode.open and episode.feedback is not None:
             if np.array_equal(self.layout.feedback.encode(episode.feedback, "feedback"), encoded):
                 return
-            raise ValueError(
-                f"episode {episode.id} has ended with feedback {episode.feedback!r}, got {feedback!r}; "
-                "an episode is learned from once: begin a new one"
-            )
-        self._check_open(episode)
-        if len(episode.actions) != self.layout.horizon:
-            raise ValueError(
-                f"an episode has {self.layout.horizon} steps before its feedback, episode {episode.id} "
-                f"has taken {len(episode.actions)}; act in each layer first, or abandon the episode"
-            )
+            refuse_other_feedback(episode, feedback)
+        check_open(episode)
+        check_complete(episode, len(episode.actions), self.layout.horizon)
         self._close(episode, feedback, encoded)
 
     def abandon(self, episode: Episode) -> None:
         """Close an episode whose feedback will never come; its transitions are still learned from."""
-        self._check_ours(episode)
+        check_ours(self, Episode, episode)
         if episode.open:
             self._close(episode, None, None)
 
@@ -169,24 +167,10 @@ class Agent:
             for remark in following.remarks:
                 warnings.warn(remark, stacklevel=3)
 
-    def _check_ours(self, episode: Episode) -> None:
-        if not isinstance(episode, Episode) or episode.owner is not self:
-            raise ValueError(
-                f"an episode is played with the agent that began it, got {episode!r}; after loading an agent, "
-                "take its open episodes from `open_episodes` or `episode(id)`"
-            )
-
-    def _check_open(self, episode: Episode) -> None:
-        if not episode.open:
-            raise ValueError(f"episode {episode.id} has ended; call begin for a new one")
-
     def _refuse_step(self, episode: Episode, layer: int, state: Any) -> None:
         steps, horizon = len(episode.states), self.layout.horizon
         if steps == horizon:
-            raise ValueError(
-                f"an episode has {horizon} steps and episode {episode.id} has taken them all, "
-                f"got state {state!r}; end it with its feedback"
-            )
+            refuse_more_steps(episode, horizon, state)
         raise ValueError(
             f"step {steps + 1} needs a state of layer {steps + 1}, got {state!r} of layer {layer + 1}; "
             "show the states of an episode in order, each once"

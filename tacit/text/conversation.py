@@ -1,0 +1,102 @@
+"""What a text agent reads: who speaks, what was said, which candidates it may choose from (section 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True)
+class TextContext:
+    """The context x: the person's first `request`, and a `profile` of who speaks, where there is one.
+
+    The same words may mean one thing from one profile and another from the next; what they mean is learned.
+
+    >>> TextContext.read("a table for two, please")
+    TextContext(request='a table for two, please', profile='')
+    """
+
+    request: str
+    profile: str = ""
+
+    @classmethod
+    def read(cls, context: Any) -> TextContext:
+        """Return the context from a string, a mapping with `request` and perhaps `profile`, or a context."""
+        if isinstance(context, TextContext):
+            return context
+        if isinstance(context, str):
+            context = {"request": context}
+        if not isinstance(context, Mapping) or not {"request"} <= set(context) <= {"request", "profile"}:
+            raise ValueError(
+                f"a text context is a string, or a mapping with `request` and perhaps `profile`, got {context!r}"
+            )
+        return cls(
+            check_text("request", context["request"]), check_text("profile", context.get("profile", ""), True)
+        )
+
+    def to_json(self) -> dict[str, str]:
+        """Return the mapping that `read` takes."""
+        return {"request": self.request, "profile": self.profile}
+
+
+class Exchange(NamedTuple):
+    """One turn: what the agent said, and what the person answered."""
+
+    said: str
+    answer: str
+
+
+class Conversation(NamedTuple):
+    """The state s: everything said before a choice; the context, then the exchanges, oldest first."""
+
+    context: TextContext
+    exchanges: tuple[Exchange, ...] = ()
+
+    @property
+    def person(self) -> str:
+        """Return what the person has said, the request first."""
+        return "\n".join((self.context.request, *(exchange.answer for exchange in self.exchanges)))
+
+
+class Choice(NamedTuple):
+    """One step of an episode: the conversation, the candidates on offer, and the index of the one taken.
+
+    `probability` is that with which it was taken.
+    """
+
+    conversation: Conversation
+    candidates: tuple[str, ...]
+    action: int
+    probability: float
+
+
+class Reaction(NamedTuple):
+    """A tuple of the paper, (x, s, a, y): the last choice of an episode and the feedback that followed."""
+
+    choice: Choice
+    feedback: str
+
+
+def check_text(what: str, text: Any, may_be_empty: bool = False) -> str:
+    """Return `text`, or raise ValueError unless it is a string with something in it."""
+    if not isinstance(text, str) or not (may_be_empty or text.strip()):
+        raise ValueError(f"the {what} must be a text that is not empty, got {text!r}")
+    return text
+
+
+def check_candidates(candidates: Sequence[Any]) -> tuple[str, ...]:
+    """Return the candidates, or raise ValueError unless they are two texts or more, each only once.
+
+    >>> check_candidates(["yes", "no"])
+    ('yes', 'no')
+    """
+    if isinstance(candidates, str) or not isinstance(candidates, Sequence) or len(candidates) < 2:
+        raise ValueError(
+            f"a choice needs at least 2 candidates, got {candidates!r}; offer what could be said instead"
+        )
+    texts = tuple(check_text(f"candidate {i}", text) for i, text in enumerate(candidates))
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise ValueError(f"candidates must differ, got {twice!r} {texts.count(twice)} times; offer each once")
+    return texts

@@ -1,0 +1,166 @@
+"""The two frozen encoders of the small model: MiniLM for words and sentences, SmolLM2 to read feedback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.text.bundled import load_minilm, load_smollm2
+
+Float32Array = npt.NDArray[np.float32]
+
+WORD = re.compile(r"[^\W_]+(?:[:'\u2019.][^\W_]+)*")
+"""A word: letters and digits, with what may stand inside one ("7:30", "o'clock")."""
+BATCH = 64
+"""Texts encoded at once, all of about one length: more was not faster on two cores."""
+MOST_TOKENS = 256
+"""A longer text is cut to this many tokens (MiniLM was trained on no longer ones); its beginning is kept."""
+REACTION_PROMPT = 'A person reacted with the words: "{}" The person is'
+PROFILE_PROMPT = 'About a customer: "{}" In short, this person is'
+"""Ask SmolLM2 to sum a text up: its state after the last word is what is read."""
+READING_LAYER = 24
+"""The layer of SmolLM2 (of 30) that is read; see docs/decisions/0006-text.md for the comparison."""
+
+
+class Words(NamedTuple):
+    """The words of a text, lower case, each with a vector in context and one without, (n, d), of length 1."""
+
+    words: tuple[str, ...]
+    contextual: Float32Array
+    static: Float32Array
+
+
+class Encoder(Protocol):
+    """Turns texts into numbers; what it returns depends on the text alone, up to rounding."""
+
+    name: str
+    reading_size: int
+
+    def words(self, texts: Sequence[str]) -> list[Words]:
+        """Return the words of each text with their vectors."""
+
+    def sentences(self, texts: Sequence[str]) -> Float32Array:
+        """Return one vector of length 1 for each text, (n, d)."""
+
+    def reactions(self, texts: Sequence[str]) -> Float32Array:
+        """Return what each reaction says of how the person feels, (n, e)."""
+
+    def profiles(self, texts: Sequence[str]) -> Float32Array:
+        """Return what each profile says of the person, (n, e)."""
+
+
+class BundledEncoder:
+    """MiniLM and SmolLM2 from their packages, each loaded when it is first needed."""
+
+    name = f"minilm-l6-v2, smollm2-135m layer {READING_LAYER}"
+    reading_size = 576
+
+    @cached_property
+    def _minilm(self) -> tuple[Any, Any]:
+        return load_minilm()
+
+    @cached_property
+    def _smollm2(self) -> tuple[Any, Any]:
+        model, tokenizer = load_smollm2()
+        tokenizer.padding_side = "right"
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        body = model.model
+        body.layers = body.layers[:READING_LAYER]  # the rest is not read
+        return body, tokenizer
+
+    def words(self, texts: Sequence[str]) -> list[Words]:
+        """Return the words of each text with their vectors: MiniLM's last layer, and its table of words."""
+        found: dict[int, Words] = {}
+        for rows, batch in batches([text.lower() for text in texts]):
+            found |= dict(zip(rows, self._words(batch), strict=True))
+        return [found[row] for row in range(len(texts))]
+
+    def sentences(self, texts: Sequence[str]) -> Float32Array:
+        """Return MiniLM's sentence vectors, (n, 384): the mean over tokens, of length 1."""
+        vectors = np.empty((len(texts), 384), np.float32)
+        for rows, batch in batches(texts):
+            tokens = self._tokens(self._minilm[1], batch)
+            mask = tokens["attention_mask"].numpy()[..., None]
+            states = run(self._minilm[0], tokens).last_hidden_state.numpy()
+            vectors[rows] = normalised((states * mask).sum(1) / mask.sum(1))
+        return vectors
+
+    def reactions(self, texts: Sequence[str]) -> Float32Array:
+        """Return SmolLM2's state after `REACTION_PROMPT`, (n, 576)."""
+        return self._read(REACTION_PROMPT, texts)
+
+    def profiles(self, texts: Sequence[str]) -> Float32Array:
+        """Return SmolLM2's state after `PROFILE_PROMPT`, (n, 576)."""
+        return self._read(PROFILE_PROMPT, texts)
+
+    def _read(self, prompt: str, texts: Sequence[str]) -> Float32Array:
+        vectors = np.empty((len(texts), self.reading_size), np.float32)
+        for rows, batch in batches(texts):
+            model, tokenizer = self._smollm2
+            tokens = self._tokens(tokenizer, [prompt.format(self._cut(text)) for text in batch])
+            states = run(model, tokens, output_hidden_states=True).hidden_states[-1].numpy()
+            vectors[rows] = states[np.arange(len(batch)), tokens["attention_mask"].sum(1).numpy() - 1]
+        return vectors
+
+    def _words(self, texts: Sequence[str]) -> list[Words]:
+        model, tokenizer = self._minilm
+        tokens = self._tokens(tokenizer, texts, return_offsets_mapping=True)
+        offsets = tokens.pop("offset_mapping").numpy()
+        contextual = run(model, tokens).last_hidden_state.numpy()
+        static = model.embeddings.word_embeddings.weight.detach().numpy()[tokens["input_ids"].numpy()]
+        return [gather_words(*row) for row in zip(texts, offsets, contextual, static, strict=True)]
+
+    def _cut(self, text: str) -> str:
+        tokenizer = self._smollm2[1]
+        tokens = tokenizer(text)["input_ids"]
+        return text if len(tokens) <= MOST_TOKENS else str(tokenizer.decode(tokens[:MOST_TOKENS]))
+
+    def _tokens(self, tokenizer: Any, texts: Sequence[str], **options: Any) -> Any:
+        longest = MOST_TOKENS + 32  # room for the prompt
+        return tokenizer(
+            list(texts), return_tensors="pt", padding=True, truncation=True, max_length=longest, **options
+        )
+
+
+def run(model: Any, tokens: Any, **options: Any) -> Any:
+    """Return the model's output without gradients."""
+    import torch
+
+    with torch.inference_mode():
+        return model(**tokens, **options)
+
+
+def batches(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
+    """Yield row numbers and texts, texts of about one length together.
+
+    >>> [rows for rows, _ in batches(["long text", "short"])]
+    [[1, 0]]
+    """
+    order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
+    for start in range(0, len(order), BATCH):
+        rows = order[start : start + BATCH]
+        yield rows, [texts[row] for row in rows]
+
+
+def gather_words(text: str, offsets: Any, contextual: Float32Array, static: Float32Array) -> Words:
+    """Return the words of a text, each the mean of its tokens; `offsets` (n, 2) says where those stand in it."""
+    words, inside = [], []
+    for match in WORD.finditer(text):
+        covered = (offsets[:, 0] < match.end()) & (offsets[:, 1] > match.start())
+        if covered.any():  # else it was cut off
+            words.append(match.group())
+            inside.append(covered / covered.sum())
+    weights = np.array(inside, np.float32).reshape(len(words), len(offsets))
+    return Words(tuple(words), normalised(weights @ contextual), normalised(weights @ static))
+
+
+def normalised(vectors: npt.NDArray[Any]) -> Float32Array:
+    """Return the rows with length 1; zeros stay zeros."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)

@@ -1,0 +1,49 @@
+"""The protocol of a text model: it scores candidates given a conversation, and reads feedback (appendix C.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+from tacit.layout import FloatArray
+from tacit.text.conversation import Choice, Conversation, Reaction
+
+Progress = Callable[[int, int, str], None]
+"""Called with what is done, what there is to do, and what is being done."""
+
+
+class TextModel(Protocol):
+    """What a text agent learns with. `score` and `posterior` change nothing; `fit` and `reinforce` learn.
+
+    Everything random in it follows from its own seed and what it has learned so far, so that saving and
+    loading changes nothing.
+    """
+
+    name: ClassVar[str]
+
+    def score(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
+        """Return the policy's estimate that each candidate leads to a reward, (K,) in [0, 1]."""
+
+    def posterior(self, conversation: Conversation, candidates: Sequence[str], feedback: str) -> FloatArray:
+        """Return h(x, y, s): the probability that each candidate was the one taken, (K,), summing to 1."""
+
+    def fit(
+        self,
+        reactions: Sequence[Reaction],
+        progress: Progress | None = None,
+        rewards: Sequence[float] | None = None,
+    ) -> None:
+        """Learn the posterior by ERM on reactions whose last candidate was taken uniformly (eq. 5).
+
+        Known `rewards`, of a judge or an oracle, take the place of what the feedback would be found to mean.
+        """
+
+    def reinforce(self, choices: Sequence[Choice], reward: float) -> None:
+        """Learn from the choices of one episode and its decoded reward: a step of REINFORCE with baseline."""
+
+    def to_state(self) -> dict[str, Any]:
+        """Return arrays and plain values from which `from_state` rebuilds the model bit for bit."""
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> TextModel:
+        """Return the model that `to_state` described."""
