@@ -9,8 +9,9 @@ from typing import Any
 import gymnasium as gym
 
 from tacit.envs.text_source import TextSource
-from tacit.text.agent import TextAgent, TextSettings
+from tacit.text.agent import TextAgent
 from tacit.text.model import TextModel
+from tacit.text.stages import TextSettings
 
 NEVER = 2**62
 """An exploration that never ends."""

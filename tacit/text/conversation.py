@@ -54,9 +54,22 @@ class Conversation(NamedTuple):
     exchanges: tuple[Exchange, ...] = ()
 
     @property
-    def person(self) -> str:
-        """Return what the person has said, the request first."""
-        return "\n".join((self.context.request, *(exchange.answer for exchange in self.exchanges)))
+    def utterances(self) -> tuple[str, ...]:
+        """Return what the person has said, one text an utterance, the request first."""
+        return (self.context.request, *(exchange.answer for exchange in self.exchanges))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values that `read` takes."""
+        return {
+            "context": self.context.to_json(),
+            "exchanges": [list(exchange) for exchange in self.exchanges],
+        }
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Conversation:
+        """Return the conversation that `to_json` wrote."""
+        exchanges = tuple(Exchange(*exchange) for exchange in values["exchanges"])
+        return cls(TextContext.read(values["context"]), exchanges)
 
 
 class Choice(NamedTuple):

@@ -24,7 +24,7 @@ REACTION_PROMPT = 'A person reacted with the words: "{}" The person is'
 PROFILE_PROMPT = 'About a customer: "{}" In short, this person is'
 """Ask SmolLM2 to sum a text up: its state after the last word is what is read."""
 READING_LAYER = 24
-"""The layer of SmolLM2 (of 30) that is read; see docs/decisions/0006-text.md for the comparison."""
+"""The layer of SmolLM2 (of 30) that is read; see docs/decisions/0007-text.md for the comparison."""
 
 
 class Words(NamedTuple):

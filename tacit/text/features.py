@@ -28,7 +28,7 @@ class Features:
 
     def match(self, pairs: Sequence[Pair], progress: Progress | None = None) -> list[Float32Array]:
         """Return for each pair how well its candidates fit, one (K, F) each; see `tacit.text.matching`."""
-        keys = [key_of("match", self.encoder.name, utterances(c), candidates) for c, candidates in pairs]
+        keys = [key_of("match", self.encoder.name, c.utterances, candidates) for c, candidates in pairs]
         return self._known(keys, pairs, self._match, "matching candidates", progress)
 
     def sentences(self, texts: Sequence[str], progress: Progress | None = None) -> Float32Array:
@@ -62,11 +62,11 @@ class Features:
 
     def _match(self, pairs: Sequence[Pair]) -> list[Float32Array]:
         texts = unique(
-            text for conversation, candidates in pairs for text in (*utterances(conversation), *candidates)
+            text for conversation, candidates in pairs for text in (*conversation.utterances, *candidates)
         )
         words = dict(zip(texts, self.encoder.words(texts), strict=True))
         return [
-            match_features([words[text] for text in utterances(c)], [words[text] for text in candidates])
+            match_features([words[text] for text in c.utterances], [words[text] for text in candidates])
             for c, candidates in pairs
         ]
 
@@ -87,11 +87,6 @@ class Features:
                 progress(start + len(some), len(missing), what)
         known = self.cache.get(keys) if missing else known
         return [known[key] for key in keys]
-
-
-def utterances(conversation: Conversation) -> tuple[str, ...]:
-    """Return what the person said, one text an utterance."""
-    return (conversation.context.request, *(exchange.answer for exchange in conversation.exchanges))
 
 
 def unique(texts: Iterable[str]) -> list[str]:

@@ -4,9 +4,9 @@ Hidden in each reaction are the reward r, whether the remark is kind and whether
 kind = (r = plain). A round expects the three given the weights, then fits the weights to that: two logistic
 regressions for t and k, and the likelihood of r under f.
 
-It starts from what can be known with no reward: a person's own conversation fits some candidate better than a
-stranger's does. Whether fitting candidates are the rewarded ones is not taken for granted: the fit is made for
-both, and the one with the smaller squared loss on the candidates taken (eq. 5) is kept.
+It starts from equal weights of all kinds of match: what fits the conversation is likelier to be rewarded. That is
+not taken for granted: the fit is also made from the opposite, and the one with the smaller squared loss on the
+candidates taken (eq. 5) is kept.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logsumexp, softmax
+from scipy.special import expit, log_expit
 
 from tacit.layout import FloatArray
 from tacit.text.posterior import (
@@ -41,10 +41,9 @@ SURE = 1e-9
 class FittingSettings:
     """How strongly weights are held to their starts (ridge) and how many principal components are kept.
 
-    Chosen on dialogues of seed 0 with exploration seeds 0 to 3; the effects are in docs/decisions/0006-text.md.
+    Chosen on dialogues of seed 0 with exploration seeds 0 to 3; the effects are in docs/decisions/0007-text.md.
     """
 
-    warm_ridge: float = 300.0
     match_ridge: float = 0.5
     state_ridge: float = 0.1
     feedback_ridge: float = 0.2
@@ -65,15 +64,14 @@ class Expected(NamedTuple):
 
 
 def fit_text_posterior(
-    sample: Sample, strangers: FloatArray, settings: FittingSettings, rewards: FloatArray | None = None
+    sample: Sample, settings: FittingSettings, rewards: FloatArray | None = None
 ) -> TextPosterior:
     """Return the posterior fitted to reactions whose candidate was taken uniformly.
 
-    `strangers` (n, K, F) is how well the candidates fit somebody else's conversation. Known `rewards` (n,), of a
-    judge or an oracle, take the place of what the feedback is found to mean.
+    Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is found to mean.
     """
-    warm = warm_start(sample, strangers, settings.warm_ridge)
-    fitted = [maximise(sample, sign * warm, settings, rewards) for sign in (1.0, -1.0)]
+    equal = np.full(sample.match.shape[2], FIRST_WEIGHT)
+    fitted = [maximise(sample, sign * equal, settings, rewards) for sign in (1.0, -1.0)]
     return min(fitted, key=lambda posterior: squared_loss(posterior, sample, rewards))
 
 
@@ -87,45 +85,24 @@ def squared_loss(posterior: TextPosterior, sample: Sample, rewards: FloatArray |
     return float((predicted**2).sum(axis=1).mean())
 
 
-def warm_start(sample: Sample, strangers: FloatArray, ridge: float) -> FloatArray:
-    """Return match weights under which own conversations fit better than strangers', (F,).
-
-    Minimises mean -log expit(L(own) - L(stranger)) with L = log sum_a exp(w·match), held to equal weights.
-    """
-    first, n = np.full(sample.match.shape[2], FIRST_WEIGHT), len(sample)
-
-    def objective(w: FloatArray) -> tuple[float, FloatArray]:
-        logits = [np.where(sample.mask, match @ w, -np.inf) for match in (sample.match, strangers)]
-        gap = logsumexp(logits[0], axis=1) - logsumexp(logits[1], axis=1)
-        slopes = [
-            (softmax(logit, axis=1)[..., None] * match).sum(axis=1)
-            for logit, match in zip(logits, (sample.match, strangers), strict=True)
-        ]
-        value = -log_expit(gap).mean() + ridge / n * ((w - first) ** 2).sum()
-        gradient = -(expit(-gap)[:, None] * (slopes[0] - slopes[1])).mean(axis=0)
-        return float(value), gradient + 2 * ridge / n * (w - first)
-
-    return np.asarray(minimize(objective, first, jac=True, method="L-BFGS-B").x)
-
-
 def maximise(
-    sample: Sample, warm: FloatArray, settings: FittingSettings, rewards: FloatArray | None
+    sample: Sample, first: FloatArray, settings: FittingSettings, rewards: FloatArray | None
 ) -> TextPosterior:
-    """Return the posterior after `settings.rounds` rounds of expectation-maximisation from match weights `warm`."""
-    posterior = first_posterior(sample, warm, settings)
+    """Return the posterior after `settings.rounds` rounds of expectation-maximisation from match weights `first`."""
+    posterior = first_posterior(sample, first, settings)
     if rewards is not None:
-        return fit_rewards(posterior, sample, rewards, warm, settings)
+        return fit_rewards(posterior, sample, rewards, first, settings)
     expected = first_expectation(posterior, sample)
     for _ in range(settings.rounds):
         posterior = fit_meaning(posterior, sample, expected, settings)
         expected = expect(posterior, sample)
-        posterior = fit_rewards(posterior, sample, expected.reward, warm, settings)
+        posterior = fit_rewards(posterior, sample, expected.reward, first, settings)
         expected = expect(posterior, sample)
     return replace(posterior, sharpness=settings.sharpness)
 
 
-def first_posterior(sample: Sample, warm: FloatArray, settings: FittingSettings) -> TextPosterior:
-    """Return the posterior that knows the warm start and nothing of what feedback means."""
+def first_posterior(sample: Sample, first: FloatArray, settings: FittingSettings) -> TextPosterior:
+    """Return the posterior that knows the first match weights and nothing of what feedback means."""
     profiled = sample.profile[sample.profile.any(axis=1)]
     projections = (
         fit_projection(sample.state, settings.state_parts),
@@ -135,7 +112,7 @@ def first_posterior(sample: Sample, warm: FloatArray, settings: FittingSettings)
     state, feedback, profile = (np.zeros(projection.axes.shape[1] + 1) for projection in projections)
     state[-1] = FIRST_GOODNESS
     return TextPosterior(
-        warm, projections[0], state, projections[1], feedback, projections[2], profile, sharpness=1.0
+        first, projections[0], state, projections[1], feedback, projections[2], profile, sharpness=1.0
     )
 
 
@@ -210,15 +187,15 @@ def fit_rewards(
     posterior: TextPosterior,
     sample: Sample,
     expected: FloatArray,
-    warm: FloatArray,
+    first: FloatArray,
     settings: FittingSettings,
 ) -> TextPosterior:
     """Return the posterior with f fitted to expected rewards: the likelihood of r under g(s) softmax_a(w·match)."""
-    rows, F = np.arange(len(sample)), len(warm)
+    rows, F = np.arange(len(sample)), len(first)
     state, taken = posterior.state_projection(sample.state), sample.match[rows, sample.taken]
     hold = np.concatenate([np.full(F, settings.match_ridge), np.full(state.shape[1], settings.state_ridge)])
     hold[-1] = 0.0
-    centre = np.concatenate([warm, np.zeros(state.shape[1])])
+    centre = np.concatenate([first, np.zeros(state.shape[1])])
 
     def objective(weights: FloatArray) -> tuple[float, FloatArray]:
         fits = softmax_match(sample.match, sample.mask, weights[:F])

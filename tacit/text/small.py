@@ -107,15 +107,8 @@ class SmallModel:
     ) -> None:
         """Learn the posterior (eq. 5) and a first policy; known `rewards` take the place of the feedback's meaning."""
         sample = self._sample(reactions, progress)
-        candidates = [reaction.choice.candidates for reaction in reactions]
-        half = len(reactions) // 2
-        others = [reactions[(row + half) % len(reactions)] for row in range(len(reactions))]
-        strangers = self.features.match(
-            [(o.choice.conversation, c) for o, c in zip(others, candidates, strict=True)], progress
-        )
         known = None if rewards is None else np.asarray(rewards, dtype=np.float64)
-        padded = pad(strangers, sample.match.shape[1])[0]
-        self.fitted = fit_text_posterior(sample, padded, self.settings.fitting, known)
+        self.fitted = fit_text_posterior(sample, self.settings.fitting, known)
         self.policy = [self._fit_values(reactions, sample, step) for step in range(self.horizon - 1)]
         self.policy.append(self.fitted.match_weights.copy())
         self._gradient = [np.zeros_like(weights) for weights in self.policy]
