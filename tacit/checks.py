@@ -3,26 +3,27 @@
     for check in CHECKS:
         check(make, source)
 
-`make(seed)` returns a fresh agent, `source` an episode source for it (`GymSource`). A check raises
-`ContractError` with the rule that was broken. To extend Tacit, run them on what you wrote.
+`make(seed)` returns a fresh agent, `source` an episode source for it (`GymSource`, or `TextSource` for agents that
+are shown candidates). A check raises `ContractError` with the rule that was broken. To extend Tacit, run them on
+what you wrote.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.agent import Agent
 from tacit.checkpoint import save_tree
-from tacit.envs.gym_adapter import GymSource
-from tacit.stage import Episode
+from tacit.simulate import Source
 
-MakeAgent = Callable[[int], Agent]
-LoadAgent = Callable[[Path], Agent]
+MakeAgent = Callable[[int], Any]
+LoadAgent = Callable[[Path], Any]
 EPISODES = 60
 """Episodes a check plays: enough to leave the first stage of a small agent, few enough to be quick."""
 OPEN = 50
@@ -33,131 +34,134 @@ class ContractError(AssertionError):
     """A rule of the agent contract was broken; the message says which."""
 
 
+class Entry(NamedTuple):
+    """One episode as a driver saw it: `shown` holds what each act was called with, state first."""
+
+    context: Any
+    shown: list[tuple[Any, ...]]
+    feedback: Any
+    actions: list[Any]
+
+
 class Log:
     """What a driver saw and told: contexts, states and feedback of some episodes, to be played again."""
 
-    def __init__(self, source: GymSource, agent: Agent, seed: int, episodes: int) -> None:
-        self.entries: list[tuple[Any, list[Any], Any, list[Any]]] = []
+    def __init__(self, source: Source, agent: Any, seed: int, episodes: int) -> None:
+        self.entries: list[Entry] = []
         for n in range(episodes):
-            context, state = source.begin(seed, n)
-            episode, states, actions = agent.begin(context), [], []
-            while state is not None:
-                states.append(state)
-                actions.append(agent.act(episode, state))
-                state = source.step(actions[-1])
-            agent.end(episode, source.feedback)
-            self.entries.append((context, states, source.feedback, actions))
+            episode, entry = play(agent, source, seed, n)
+            agent.end(episode, entry.feedback)
+            self.entries.append(entry)
 
 
-def check_planning_never_learns(make: MakeAgent, source: GymSource) -> None:
+def check_planning_never_learns(make: MakeAgent, source: Source) -> None:
     """Raise unless begin and act leave what was learned as it was."""
     agent = make(0)
     Log(source, agent, 0, EPISODES)
     context, state = source.begin(1, 0)
     before = learned(agent)
     episode = agent.begin(context)
-    agent.act(episode, state)
+    agent.act(episode, state, *source.offer)
     require(learned(agent) == before, "begin and act must not learn: only end may change the stage")
 
 
-def check_act_repeats(make: MakeAgent, source: GymSource) -> None:
+def check_act_repeats(make: MakeAgent, source: Source) -> None:
     """Raise unless asking again for the same state gives the same action and no further step."""
     agent = make(0)
     context, state = source.begin(0, 0)
     episode, steps = agent.begin(context), 0
     while state is not None:
-        answers = [agent.act(episode, state) for _ in range(20)]
+        answers = [agent.act(episode, state, *source.offer) for _ in range(20)]
         steps += 1
         require(len(set(answers)) == 1, f"act must repeat its answer for the same state, got {answers}")
         require(len(episode.actions) == steps, "a repeated act must not take another step")
         state = source.step(answers[0])
 
 
-def check_seed_decides(make: MakeAgent, source: GymSource) -> None:
+def check_seed_decides(make: MakeAgent, source: Source) -> None:
     """Raise unless equal seeds give equal actions and equal files, and replaying a log gives the log."""
     agent, twin = make(3), make(3)
     log = Log(source, agent, 0, EPISODES)
     replayed = [replay(twin, entry) for entry in log.entries]
-    require(replayed == [entry[3] for entry in log.entries], "a log must replay to the same actions")
+    require(replayed == [entry.actions for entry in log.entries], "a log must replay to the same actions")
     require(saved(agent) == saved(twin), "equally seeded agents with the same log must save the same file")
 
 
-def check_interleaving_changes_nothing(make: MakeAgent, source: GymSource) -> None:
+def check_interleaving_changes_nothing(make: MakeAgent, source: Source) -> None:
     """Raise unless episodes that are open at once act as they would one by one."""
     agent, twin = make(0), make(0)
     order = np.random.default_rng(0)
     for one in (agent, twin):
         Log(source, one, 0, EPISODES)
-    contexts = [source.begin(1, n)[0] for n in range(OPEN)]
-    paths = [[layer[int(order.integers(len(layer)))] for layer in agent.layout.states] for _ in range(OPEN)]
-    plain = [agent.begin(context) for context in contexts]
-    mixed = [twin.begin(context) for context in contexts]
-    for episode, path in zip(plain, paths, strict=True):
-        for state in path:
-            agent.act(episode, state)
-    for n in order.permutation(np.repeat(np.arange(OPEN), len(paths[0]))):
-        twin.act(mixed[n], paths[n][len(mixed[n].actions)])
+    played_plainly = [play(agent, source, 1, n) for n in range(OPEN)]
+    plain = [episode for episode, _ in played_plainly]
+    mixed = [twin.begin(entry.context) for _, entry in played_plainly]
+    for n in order.permutation(np.repeat(np.arange(OPEN), len(plain[0].actions))):
+        shown = played_plainly[n][1].shown
+        twin.act(mixed[n], *shown[len(mixed[n].actions)])
     same = [one.actions == other.actions for one, other in zip(plain, mixed, strict=True)]
     require(all(same), f"interleaving must not change actions, it did in {same.count(False)} of {OPEN}")
 
 
-def check_feedback_in_any_order(make: MakeAgent, source: GymSource) -> None:
+def check_feedback_in_any_order(make: MakeAgent, source: Source) -> None:
     """Raise unless late feedback is taken in any order, twice if equal, and refused if it differs."""
     agent = make(0)
-    finished = [played(agent, source, n) for n in range(10)]
+    finished = [play(agent, source, 0, n) for n in range(10)]
     for n in np.random.default_rng(0).permutation(10):
-        agent.end(*finished[n])
-    before = saved(agent)
-    agent.end(*finished[0])
+        agent.end(finished[n][0], finished[n][1].feedback)
+    before, first = saved(agent), finished[0][1].feedback
+    agent.end(finished[0][0], first)
     require(saved(agent) == before, "ending twice with the same feedback must change nothing")
-    other = different_feedback(agent, finished[0][1])
+    other = different_feedback(agent, first)
     refuses("ending twice with other feedback", agent, lambda: agent.end(finished[0][0], other))
 
 
-def check_missing_feedback(make: MakeAgent, source: GymSource) -> None:
+def check_missing_feedback(make: MakeAgent, source: Source) -> None:
     """Raise unless an abandoned episode is closed, at any step, and leaves no trace among the open ones."""
     agent = make(0)
     Log(source, agent, 0, EPISODES)
     context, state = source.begin(0, 0)
     agent.abandon(agent.begin(context))
     episode = agent.begin(context)
-    agent.act(episode, state)
+    agent.act(episode, state, *source.offer)
     agent.abandon(episode)
-    finished, feedback = played(agent, source, 1)
+    finished, entry = play(agent, source, 0, 1)
     agent.abandon(finished)
     require(not agent.open_episodes, "an abandoned episode must not stay open")
-    refuses("feedback for an abandoned episode", agent, lambda: agent.end(finished, feedback))
+    refuses("feedback for an abandoned episode", agent, lambda: agent.end(finished, entry.feedback))
 
 
-def check_refusals(make: MakeAgent, source: GymSource) -> None:
+def check_refusals(make: MakeAgent, source: Source) -> None:
     """Raise unless everything out of order is refused with a ValueError and changes nothing."""
+    agent, unknown = make(0), object()
+    first = play(agent, source, 0, 0)[1]
     agent = make(0)
-    context, first = source.begin(0, 0)
-    episode = agent.begin(context)
-    unknown = "no such label"
+    episode, start = agent.begin(first.context), first.shown[0]
     refuses("an unknown context", agent, lambda: agent.begin(unknown))
-    refuses("an unknown state", agent, lambda: agent.act(episode, unknown))
-    if agent.layout.horizon > 1:
-        late = agent.layout.states[-1][0]
-        refuses("a state of a later layer", agent, lambda: agent.act(episode, late))
-    feedback = any_feedback(agent)
-    refuses("feedback before the last step", agent, lambda: agent.end(episode, feedback))
-    for layer in agent.layout.states:
-        agent.act(episode, layer[0])
+    refuses("an unknown state", agent, lambda: agent.act(episode, unknown, *start[1:]))
+    if len(first.shown) > 1:
+        for what, shown in wrong_first_steps(agent, first).items():
+            refuses(what, agent, partial(agent.act, episode, *shown))
+    refuses("feedback before the last step", agent, lambda: agent.end(episode, first.feedback))
+    for shown in first.shown:
+        agent.act(episode, *shown)
     refuses("unknown feedback", agent, lambda: agent.end(episode, unknown))
-    if agent.layout.horizon > 1:
-        refuses("acting after the last step", agent, lambda: agent.act(episode, first))
-    agent.end(episode, feedback)
-    other = make(1)
-    stranger = other.begin(context)
-    other.act(stranger, first)
-    refuses("acting in another agent's episode", agent, lambda: agent.act(stranger, first))
-    refuses("ending another agent's episode", agent, lambda: agent.end(stranger, feedback))
+    if len(first.shown) > 1:
+        refuses("acting after the last step", agent, lambda: agent.act(episode, *start))
+    agent.end(episode, first.feedback)
+    _check_strangers(agent, make(1), first)
+
+
+def _check_strangers(agent: Any, other: Any, entry: Entry) -> None:
+    stranger = other.begin(entry.context)
+    other.act(stranger, *entry.shown[0])
+    refuses("acting in another agent's episode", agent, lambda: agent.act(stranger, *entry.shown[0]))
+    refuses("ending another agent's episode", agent, lambda: agent.end(stranger, entry.feedback))
     other.abandon(stranger)
     refuses("abandoning another agent's episode", agent, lambda: agent.abandon(stranger))
 
 
-def check_save_and_load(make: MakeAgent, source: GymSource, load: LoadAgent = Agent.load) -> None:
+def check_save_and_load(make: MakeAgent, source: Source, load: LoadAgent = Agent.load) -> None:
     """Raise unless an agent that is saved and loaded on the way acts and ends as one that never was."""
     agent, stopped = make(5), make(5)
     log = Log(source, agent, 0, EPISODES)
@@ -166,11 +170,13 @@ def check_save_and_load(make: MakeAgent, source: GymSource, load: LoadAgent = Ag
             with tempfile.TemporaryDirectory() as folder:
                 stopped.save(Path(folder) / "agent")
                 stopped = load(Path(folder) / "agent")
-        require(replay(stopped, entry) == entry[3], f"a loaded agent must act as the saved one, episode {n}")
+        require(
+            replay(stopped, entry) == entry.actions, f"a loaded agent must act as the saved one, episode {n}"
+        )
     require(saved(stopped) == saved(agent), "saving and loading on the way must not change the final file")
 
 
-CHECKS: Sequence[Callable[[MakeAgent, GymSource], None]] = (
+CHECKS: Sequence[Callable[[MakeAgent, Source], None]] = (
     check_planning_never_learns,
     check_act_repeats,
     check_seed_decides,
@@ -188,7 +194,7 @@ def require(holds: bool, rule: str) -> None:
         raise ContractError(rule)
 
 
-def refuses(what: str, agent: Agent, call: Callable[[], object]) -> None:
+def refuses(what: str, agent: Any, call: Callable[[], object]) -> None:
     """Raise ContractError unless `call` raises ValueError and leaves the agent as it was."""
     before = saved(agent)
     try:
@@ -199,7 +205,7 @@ def refuses(what: str, agent: Agent, call: Callable[[], object]) -> None:
         raise ContractError(f"{what} must be refused with a ValueError")
 
 
-def saved(agent: Agent) -> bytes:
+def saved(agent: Any) -> bytes:
     """Return the file that the agent saves."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent"
@@ -207,7 +213,7 @@ def saved(agent: Agent) -> bytes:
         return path.read_bytes()
 
 
-def learned(agent: Agent) -> bytes:
+def learned(agent: Any) -> bytes:
     """Return what the agent's stage has learned, as it would be saved."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stage"
@@ -215,32 +221,41 @@ def learned(agent: Agent) -> bytes:
         return path.read_bytes()
 
 
-def replay(agent: Agent, entry: tuple[Any, list[Any], Any, list[Any]]) -> list[Any]:
-    """Play a logged episode again; return the agent's actions."""
-    context, states, feedback, _ = entry
+def play(agent: Any, source: Source, seed: int, number: int) -> tuple[Any, Entry]:
+    """Play an episode to its last action; return its handle and the entry, whose feedback it has not been told."""
+    context, state = source.begin(seed, number)
     episode = agent.begin(context)
-    actions = [agent.act(episode, state) for state in states]
-    agent.end(episode, feedback)
+    shown: list[tuple[Any, ...]] = []
+    actions: list[Any] = []
+    while state is not None:
+        shown.append((state, *source.offer))
+        actions.append(agent.act(episode, *shown[-1]))
+        state = source.step(actions[-1])
+    return episode, Entry(context, shown, source.feedback, actions)
+
+
+def replay(agent: Any, entry: Entry) -> list[Any]:
+    """Play a logged episode again; return the agent's actions."""
+    episode = agent.begin(entry.context)
+    actions = [agent.act(episode, *shown) for shown in entry.shown]
+    agent.end(episode, entry.feedback)
     return actions
 
 
-def played(agent: Agent, source: GymSource, number: int) -> tuple[Episode, Any]:
-    """Play an episode to its last action; return it with the feedback that it has not been told."""
-    context, state = source.begin(0, number)
-    episode = agent.begin(context)
-    while state is not None:
-        state = source.step(agent.act(episode, state))
-    return episode, source.feedback
+def wrong_first_steps(agent: Any, entry: Entry) -> dict[str, tuple[Any, ...]]:
+    """Return what must be refused as a first step: a later state, or candidates that are none."""
+    if entry.shown[0][1:]:
+        return {
+            "no candidates": (entry.shown[0][0], ()),
+            "a candidate twice": (entry.shown[0][0], ("a", "a")),
+        }
+    return {"a state of a later layer": (agent.layout.states[-1][0],)}
 
 
-def any_feedback(agent: Agent) -> Any:
-    """Return some feedback that the agent's layout knows."""
-    space = agent.layout.feedback
-    return space.decode(0) if hasattr(space, "labels") else [0.0] * space.dimension
-
-
-def different_feedback(agent: Agent, feedback: Any) -> Any:
-    """Return feedback that the agent's layout knows and that is not `feedback`."""
+def different_feedback(agent: Any, feedback: Any) -> Any:
+    """Return feedback that the agent takes and that is not `feedback`."""
+    if isinstance(feedback, str):
+        return feedback + " Or so."
     space = agent.layout.feedback
     if hasattr(space, "labels"):
         return next(label for label in space.labels if label != feedback)

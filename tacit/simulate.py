@@ -2,23 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from tacit.agent import Agent
-from tacit.envs.gym_adapter import GymSource
 from tacit.layout import BoolArray, FloatArray
+from tacit.logs import LogWriter, log_of
 from tacit.mdp import ContextualMDP, policy_value, solve_optimal
-from tacit.stage import Episode
 
 Progress = Callable[[int, str], None]
 """Called now and then with the episodes played since the last call and the agent's stage."""
 
 REPORT_EVERY = 500
 """Episodes between two calls of `Progress`: several a second, and no cost that one could measure."""
+
+
+class PlayedStage(Protocol):
+    """What a player is at."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the stage."""
+
+    @property
+    def explores(self) -> bool:
+        """Return whether its episodes are exploration."""
+
+
+class Player(Protocol):
+    """What is played: an `Agent`, or a `TextAgent`, whose `act` takes the candidates beside the state."""
+
+    @property
+    def next_episode(self) -> int:
+        """Return the id that the next episode will have."""
+
+    @property
+    def stage(self) -> PlayedStage:
+        """Return the present stage."""
+
+    @property
+    def act(self) -> Callable[..., Any]:
+        """Return the method that takes an episode, a state and what is on offer, and gives an action."""
+
+    def begin(self, context: Any) -> Any:
+        """Return the handle of a new episode."""
+
+    def end(self, episode: Any, feedback: Any) -> None:
+        """Learn from the feedback of a finished episode."""
+
+
+class Source(Protocol):
+    """Where episodes come from: a `GymSource`, or a `TextSource`.
+
+    `offer` is what `act` takes beside the state. After the last step `feedback`, `reward` and `info` are set.
+    """
+
+    offer: tuple[Any, ...]
+    feedback: Any
+    reward: float | None
+    info: Mapping[str, Any]
+
+    def begin(self, seed: int | None = None, episode: int | None = None) -> tuple[Any, Any]:
+        """Return (context, first state) of a new episode."""
+
+    def step(self, action: Any) -> Any | None:
+        """Return the next state, or None when the episode is over."""
+
+
+P = TypeVar("P", bound=Player)
+Watch = Callable[[Any, Source], None]
+"""Called with each episode that has ended and the source that it came from."""
 
 
 @dataclass
@@ -44,15 +99,17 @@ class Trace:
         )
 
 
-class Simulation:
+class Simulation(Generic[P]):
     """An agent in an environment, one episode after the other, resumable at any.
 
     The environment is seeded once; episode n of the environment is episode n of the agent, so that
     `Simulation(agent, source, seed)` with a loaded agent goes on where the saved one stopped. (That needs
-    an environment whose `reset` takes options={"episode": n}, as Tacit's do.)
+    an environment whose `reset` takes options={"episode": n}, as Tacit's do.) Every episode goes to `log` and `watch`,
+    if given; `mdp`, for exact regret, and `log` are for layered environments.
 
     >>> from tacit.baselines import LEARNERS
     >>> from tacit.decoder import DecoderSettings
+    >>> from tacit.envs.gym_adapter import GymSource
     >>> from tacit.envs.synthetic import synthetic
     >>> from tacit.settings import Settings
     >>> env = synthetic()
@@ -62,8 +119,16 @@ class Simulation:
     (1000, 1)
     """
 
-    def __init__(self, agent: Agent, source: GymSource, seed: int, mdp: ContextualMDP | None = None) -> None:
-        self.agent, self.source = agent, source
+    def __init__(
+        self,
+        agent: P,
+        source: Source,
+        seed: int,
+        mdp: ContextualMDP | None = None,
+        log: LogWriter | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self.agent, self.source, self.log, self.watch = agent, source, log, watch
         self.trace = Trace()
         self._seed = seed
         self._mdp = mdp
@@ -71,15 +136,19 @@ class Simulation:
         self._seeded = False
 
     def run(
-        self, episodes: int, progress: Progress | None = None, until: Callable[[Agent], bool] | None = None
+        self,
+        episodes: int,
+        progress: Progress | None = None,
+        until: Callable[[P], bool] | None = None,
+        every: int = REPORT_EVERY,
     ) -> Trace:
         """Play `episodes` more episodes, or fewer if `until` holds before one; return the whole trace."""
         for n in range(1, episodes + 1):
             if until is not None and until(self.agent):
                 break
             self._play()
-            if progress is not None and (n % REPORT_EVERY == 0 or n == episodes):
-                progress((n - 1) % REPORT_EVERY + 1, self.agent.stage.name)
+            if progress is not None and (n % every == 0 or n == episodes):
+                progress((n - 1) % every + 1, self.agent.stage.name)
         return self.trace
 
     def _play(self) -> None:
@@ -87,8 +156,12 @@ class Simulation:
         context, state = self._begin()
         episode = agent.begin(context)
         while state is not None:
-            state = source.step(agent.act(episode, state))
+            state = source.step(agent.act(episode, state, *source.offer))
         agent.end(episode, source.feedback)
+        if self.log is not None:
+            self.log.write(log_of(episode, source.reward))
+        if self.watch is not None:
+            self.watch(episode, source)
         self._record(episode, exploring)
 
     def _begin(self) -> tuple[Any, Any]:
@@ -97,7 +170,7 @@ class Simulation:
         self._seeded = True
         return self.source.begin(self._seed, self.agent.next_episode)
 
-    def _record(self, episode: Episode, exploring: bool) -> None:
+    def _record(self, episode: Any, exploring: bool) -> None:
         trace, decoded = self.trace, episode.decoded_reward
         trace.rewards.append(np.nan if self.source.reward is None else self.source.reward)
         trace.decoded.append(np.nan if decoded is None else decoded)

@@ -49,6 +49,7 @@ class GymSource:
         self._state_of = state_of or (lambda observation, info: observation["state"])
         self._feedback_of = feedback_of or (lambda observation, info: info["feedback"])
         self._reward_of = reward_of or (lambda observation, info: info.get("evaluation", {}).get("reward"))
+        self.offer: tuple[Any, ...] = ()  # what `act` takes beside the state: nothing
         self.info: Mapping[str, Any] = {}
         self.feedback: Any = None
         self.reward: float | None = None

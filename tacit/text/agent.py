@@ -7,6 +7,7 @@ REINFORCE from decoded rewards. It knows nothing of what the conversations are a
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -125,6 +126,16 @@ class TextAgent:
         return self._draws.seed
 
     @property
+    def explores(self) -> bool:
+        """Return whether the present stage still explores."""
+        return self.stage.explores
+
+    @property
+    def stage_name(self) -> str:
+        """Return the name of the present stage."""
+        return self.stage.name
+
+    @property
     def open_episodes(self) -> tuple[TextEpisode, ...]:
         """Return the episodes that have begun and not ended, oldest first."""
         return tuple(self._open.values())
@@ -180,7 +191,9 @@ class TextAgent:
         episode.decoded_reward = self.stage.learn(episode.choices, said, episode.explored)
         episode.open, episode.feedback = False, said
         del self._open[episode.id]
-        self.stage = self.stage.next()
+        before, self.stage = self.stage, self.stage.next()
+        for remark in self.model.remarks if self.stage is not before else ():
+            warnings.warn(remark, stacklevel=2)
 
     def abandon(self, episode: TextEpisode) -> None:
         """Close an episode whose feedback will never come."""

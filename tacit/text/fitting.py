@@ -33,6 +33,10 @@ FIRST_GOODNESS = -0.5
 """The bias of g before anything is known: a little less than a half of the states are good."""
 FIRST_KINDNESS = 4.0
 """How many standard deviations of the first principal component of reactions make one unit of log-odds."""
+BEYOND_CHANCE = 1.96
+"""Standard errors by which a gain must exceed 0 to be believed."""
+SETTLED = 1e-3
+"""A round that changes no expected reward by more than this is the last."""
 SURE = 1e-9
 """How near probabilities may come to 0 and 1 in a likelihood."""
 
@@ -75,20 +79,52 @@ def fit_text_posterior(
     return min(fitted, key=lambda posterior: squared_loss(posterior, sample, rewards))
 
 
+class Evidence(NamedTuple):
+    """How much better than uniform a posterior foretells candidates on reactions that it was not fitted to.
+
+    `gain` is the mean drop in squared loss (eq. 5), `error` its standard error.
+    """
+
+    gain: float
+    error: float
+
+    @property
+    def found(self) -> bool:
+        """Return whether the gain is beyond chance (one-sided, 2.5 %)."""
+        return self.gain > BEYOND_CHANCE * self.error
+
+
+def cross_validate(sample: Sample, settings: FittingSettings) -> Evidence:
+    """Return the evidence that feedback tells anything: each half of the reactions is foretold from the other."""
+    odd = np.arange(len(sample)) % 2 == 1
+    gains = np.empty(len(sample))
+    for half in (odd, ~odd):
+        posterior = fit_text_posterior(sample.part(~half), settings)
+        left_out = sample.part(half)
+        uniform = 1 - 1 / left_out.mask.sum(axis=1)
+        gains[half] = uniform - squared_losses(posterior, left_out)
+    return Evidence(float(gains.mean()), float(gains.std() / np.sqrt(len(sample))))
+
+
 def squared_loss(posterior: TextPosterior, sample: Sample, rewards: FloatArray | None = None) -> float:
     """Return the mean squared distance of h from the candidate taken (eq. 5); of f from known rewards."""
     taken = np.arange(len(sample)), sample.taken
     if rewards is not None:
         return float(((posterior.rewards(sample)[taken] - rewards) ** 2).mean())
+    return float(squared_losses(posterior, sample).mean())
+
+
+def squared_losses(posterior: TextPosterior, sample: Sample) -> FloatArray:
+    """Return the squared distance of h from the candidate taken, (n,)."""
     predicted = posterior.predict(sample)
-    predicted[taken] -= 1
-    return float((predicted**2).sum(axis=1).mean())
+    predicted[np.arange(len(sample)), sample.taken] -= 1
+    return np.asarray((predicted**2).sum(axis=1))
 
 
 def maximise(
     sample: Sample, first: FloatArray, settings: FittingSettings, rewards: FloatArray | None
 ) -> TextPosterior:
-    """Return the posterior after `settings.rounds` rounds of expectation-maximisation from match weights `first`."""
+    """Return the posterior after at most `settings.rounds` rounds, from match weights `first`."""
     posterior = first_posterior(sample, first, settings)
     if rewards is not None:
         return fit_rewards(posterior, sample, rewards, first, settings)
@@ -97,7 +133,9 @@ def maximise(
         posterior = fit_meaning(posterior, sample, expected, settings)
         expected = expect(posterior, sample)
         posterior = fit_rewards(posterior, sample, expected.reward, first, settings)
-        expected = expect(posterior, sample)
+        before, expected = expected, expect(posterior, sample)
+        if np.abs(expected.reward - before.reward).max() < SETTLED:
+            break
     return replace(posterior, sharpness=settings.sharpness)
 
 

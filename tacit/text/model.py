@@ -20,6 +20,8 @@ class TextModel(Protocol):
     """
 
     name: ClassVar[str]
+    remarks: tuple[str, ...]
+    """What the user must be told of how the last fit went; the agent warns of each."""
 
     def score(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
         """Return the policy's estimate that each candidate leads to a reward, (K,) in [0, 1]."""

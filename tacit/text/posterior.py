@@ -44,6 +44,10 @@ class Sample:
     def __len__(self) -> int:
         return len(self.taken)
 
+    def part(self, rows: BoolArray) -> Sample:
+        """Return the rows of a mask, as a sample of their own."""
+        return Sample(*(values[rows] for values in vars(self).values()))
+
 
 @dataclass(frozen=True, eq=False)
 class Projection:

@@ -109,7 +109,8 @@ SHAPES = {
 }
 """From the models' own configuration files."""
 PRESETS = {
-    "smol": Preset("smol", BaseModel(SMOLLM2), BaseModel(SMOLLM2)),
+    # The paper's rates are for models 20 to 60 times as large; ten times these learn in a fraction of the steps.
+    "smol": Preset("smol", BaseModel(SMOLLM2), BaseModel(SMOLLM2), posterior_rate=1e-3, policy_rate=5e-4),
     "paper": Preset(
         "paper",
         BaseModel("Qwen/Qwen2.5-7B-Instruct", "bfloat16", on_gpu=True, checkpointing=True),

@@ -20,7 +20,13 @@ from tacit.text.cache import EncodingCache, default_path
 from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.encoder import BundledEncoder, Encoder, Float32Array
 from tacit.text.features import Features
-from tacit.text.fitting import FittingSettings, fit_logistic, fit_text_posterior
+from tacit.text.fitting import (
+    Evidence,
+    FittingSettings,
+    cross_validate,
+    fit_logistic,
+    fit_text_posterior,
+)
 from tacit.text.matching import FEATURES
 from tacit.text.model import Progress
 from tacit.text.posterior import Sample, TextPosterior
@@ -59,6 +65,7 @@ class SmallModel:
         self.settings = settings if settings is not None else SmallSettings()
         self.features = Features(encoder or bundled_encoder(), cache or EncodingCache(default_path()))
         self.fitted: TextPosterior | None = None
+        self.remarks: tuple[str, ...] = ()
         self.policy: list[FloatArray] = []  # one vector of weights a step
         self._baseline = 0.0
         self._steps = 0
@@ -109,6 +116,7 @@ class SmallModel:
         sample = self._sample(reactions, progress)
         known = None if rewards is None else np.asarray(rewards, dtype=np.float64)
         self.fitted = fit_text_posterior(sample, self.settings.fitting, known)
+        self.remarks = () if known is not None else remarks_on(cross_validate(sample, self.settings.fitting))
         self.policy = [self._fit_values(reactions, sample, step) for step in range(self.horizon - 1)]
         self.policy.append(self.fitted.match_weights.copy())
         self._gradient = [np.zeros_like(weights) for weights in self.policy]
@@ -136,6 +144,7 @@ class SmallModel:
             "policy": list(self.policy),
             "baseline": self._baseline,
             "steps": self._steps,
+            "remarks": list(self.remarks),
             "gradient": list(self._gradient),
         }
 
@@ -150,6 +159,7 @@ class SmallModel:
         model.fitted = None if state["fitted"] is None else TextPosterior.from_state(state["fitted"])
         model.policy, model._gradient = list(state["policy"]), list(state["gradient"])
         model._baseline, model._steps = state["baseline"], state["steps"]
+        model.remarks = tuple(state["remarks"])
         return model
 
     def _posterior(self) -> TextPosterior:
@@ -191,6 +201,21 @@ class SmallModel:
             self.features.profiles([context.profile for context in contexts], progress).astype(np.float64),
             np.array([choice.action for choice in choices]),
         )
+
+
+def remarks_on(evidence: Evidence) -> tuple[str, ...]:
+    """Return what the user must be told of a fit: that feedback says nothing, if it does not.
+
+    >>> remarks_on(Evidence(gain=0.1, error=0.01))
+    ()
+    """
+    if evidence.found:
+        return ()
+    return (
+        "the feedback cannot be told from noise: on reactions left out of the fit it foretells the candidates taken no "
+        f"better than chance (gain {evidence.gain:.4f}, standard error {evidence.error:.4f}), so decoded rewards are "
+        "not to be trusted; explore longer, and check that feedback depends on what was done",
+    )
 
 
 @cache
