@@ -6,16 +6,13 @@ the decoder, then inverse-gap weighting. Earlier actions stay uniform: nothing s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from tacit.collection import TupleBuffer
 from tacit.decoder import RewardDecoder, build_decoder
-from tacit.jit import kernel
-from tacit.layout import Encoded, FloatArray, IntArray, Layout
+from tacit.inverse_gap import gamma_at, inverse_gap_weights
+from tacit.layout import Encoded, Layout
 from tacit.posterior import fit_posterior, posterior_from_state
 from tacit.regression import make_oracle
 from tacit.settings import Settings, check_runnable
@@ -79,9 +76,10 @@ class LastStepIGL:
 
     def plan(self, context: Encoded, draw: float) -> Plan:
         """Return uniform actions, and inverse-gap weights with gamma_t = √(K t) in the last layer."""
-        gamma = math.sqrt(self._layout.max_actions * (self._episodes + 1))
-        policy = self._layout.uniform_policy.copy()
-        inverse_gap_weights(self._oracle.predict(context), self._layout.n_actions[-1], gamma, policy[-1])
+        gamma = gamma_at(self._episodes + 1, self._layout.max_actions, scale=1.0)
+        policy, rewards = self._layout.uniform_policy.copy(), self._oracle.predict(context)
+        for s, K in enumerate(self._layout.n_actions[-1, : len(rewards)].tolist()):
+            policy[-1, s, :K] = inverse_gap_weights(rewards[s, :K], gamma)
         return Plan(policy, self.name)
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
@@ -116,17 +114,3 @@ class LastStepIGL:
         stage._oracle.restore(state["oracle"])
         stage._episodes = int(state["episodes"])
         return stage
-
-
-@kernel
-def inverse_gap_weights(rewards: FloatArray, n_actions: IntArray, gamma: float, policy: FloatArray) -> None:
-    """Write p(a) = 1 / (K + gamma (max f - f(a))) into `policy` (S, K), the rest on the best action."""
-    for s in range(rewards.shape[0]):
-        K = n_actions[s]
-        best = np.argmax(rewards[s, :K])
-        rest = 1.0
-        for a in range(K):
-            if a != best:
-                policy[s, a] = 1.0 / (K + gamma * (rewards[s, best] - rewards[s, a]))
-                rest -= policy[s, a]
-        policy[s, best] = rest

@@ -77,6 +77,11 @@ class EncodingCache:
             }
         self._memory |= encodings
 
+    def forget(self) -> None:
+        """Free the memory of what the file holds; without a file everything stays."""
+        if self._file is not None:
+            self._memory.clear()
+
     def _read(self, keys: Sequence[str]) -> dict[str, Float32Array]:
         assert self._file is not None
         marks = ",".join("?" * len(keys))

@@ -68,15 +68,20 @@ class Expected(NamedTuple):
 
 
 def fit_text_posterior(
-    sample: Sample, settings: FittingSettings, rewards: FloatArray | None = None
+    sample: Sample,
+    settings: FittingSettings,
+    rewards: FloatArray | None = None,
+    weights: FloatArray | None = None,
 ) -> TextPosterior:
-    """Return the posterior fitted to reactions whose candidate was taken uniformly.
+    """Return the posterior fitted to reactions whose candidate was taken at random.
 
-    Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is found to mean.
+    Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is found to mean. Candidates
+    need not have been uniform: the likelihood that a round climbs is of the feedback given the candidate. Only the
+    loss of eq. 5 is of candidates, and `weights` (n,), 1/(K p) each, make it that of uniform ones.
     """
     equal = np.full(sample.match.shape[2], FIRST_WEIGHT)
     fitted = [maximise(sample, sign * equal, settings, rewards) for sign in (1.0, -1.0)]
-    return min(fitted, key=lambda posterior: squared_loss(posterior, sample, rewards))
+    return min(fitted, key=lambda posterior: squared_loss(posterior, sample, rewards, weights))
 
 
 class Evidence(NamedTuple):
@@ -94,24 +99,35 @@ class Evidence(NamedTuple):
         return self.gain > BEYOND_CHANCE * self.error
 
 
-def cross_validate(sample: Sample, settings: FittingSettings) -> Evidence:
-    """Return the evidence that feedback tells anything: each half of the reactions is foretold from the other."""
+def cross_validate(
+    sample: Sample, settings: FittingSettings, weights: FloatArray | None = None
+) -> Evidence:
+    """Return the evidence that feedback tells anything: each half of the reactions is foretold from the other.
+
+    `weights` (n,) are those of `fit_text_posterior`.
+    """
+    each = np.ones(len(sample)) if weights is None else weights / weights.mean()
     odd = np.arange(len(sample)) % 2 == 1
     gains = np.empty(len(sample))
     for half in (odd, ~odd):
-        posterior = fit_text_posterior(sample.part(~half), settings)
+        posterior = fit_text_posterior(sample.part(~half), settings, weights=each[~half])
         left_out = sample.part(half)
         uniform = 1 - 1 / left_out.mask.sum(axis=1)
-        gains[half] = uniform - squared_losses(posterior, left_out)
+        gains[half] = each[half] * (uniform - squared_losses(posterior, left_out))
     return Evidence(float(gains.mean()), float(gains.std() / np.sqrt(len(sample))))
 
 
-def squared_loss(posterior: TextPosterior, sample: Sample, rewards: FloatArray | None = None) -> float:
+def squared_loss(
+    posterior: TextPosterior,
+    sample: Sample,
+    rewards: FloatArray | None = None,
+    weights: FloatArray | None = None,
+) -> float:
     """Return the mean squared distance of h from the candidate taken (eq. 5); of f from known rewards."""
     taken = np.arange(len(sample)), sample.taken
     if rewards is not None:
         return float(((posterior.rewards(sample)[taken] - rewards) ** 2).mean())
-    return float(squared_losses(posterior, sample).mean())
+    return float(np.average(squared_losses(posterior, sample), weights=weights))
 
 
 def squared_losses(posterior: TextPosterior, sample: Sample) -> FloatArray:

@@ -71,6 +71,7 @@ class CausalLM:
         self.settings = settings or LanguageModelSettings()
         self.seed = check_seed(seed)
         self.losses: tuple[float, ...] = ()
+        self._uniform_loss = 1.0
         check_runnable(self.preset)
         self._posterior, self._policy = (
             Adapter(base, self.settings.rank, self.settings.max_tokens, self.seed)
@@ -92,16 +93,34 @@ class CausalLM:
         prompt = posterior_prompt(conversation, feedback)
         return softmax(self._posterior.predict(prompt, check_candidates(candidates)))
 
-    def fit(self, reactions: Sequence[Reaction], progress: Progress | None = None) -> None:
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return what the user must be told of the last fit: that it learned nothing, if it did not."""
+        if not self.losses or min(self.losses) < self._uniform_loss - LEAST_IMPROVEMENT:
+            return ()
+        return (
+            f"the posterior foretells the candidates taken no better than chance: validation loss "
+            f"{min(self.losses):.3f}, uniform {self._uniform_loss:.3f}; explore longer, or take a larger model",
+        )
+
+    def fit(
+        self,
+        reactions: Sequence[Reaction],
+        progress: Progress | None = None,
+        rewards: Sequence[float] | None = None,
+    ) -> None:
         """Learn the posterior anew from these reactions; `losses` then has the validation losses, epoch by epoch.
 
-        The first of them is from before any learning.
+        The first of them is from before any learning. With known `rewards` there is nothing to decode, and no fit.
         """
+        if rewards is not None:
+            return
         generator = np.random.default_rng((self.seed, len(reactions)))
         train, valid = hold_out(reactions, self.settings.held_out, generator)
         self._posterior.weights = best = self._start
         optimiser = adamw(self._posterior, self.preset.posterior_rate)
         report = Report(progress, self.settings.epochs * math.ceil(len(train) / self.settings.batch))
+        self._uniform_loss = sum(1 - 1 / len(reaction.choice.candidates) for reaction in valid) / len(valid)
         losses = [self._validate(valid)]
         best_epoch = 0
         for epoch in range(1, self.settings.epochs + 1):
@@ -145,6 +164,7 @@ class CausalLM:
             "seed": self.seed,
             "bases": [self._posterior.fingerprint, self._policy.fingerprint],
             "losses": list(self.losses),
+            "uniform_loss": self._uniform_loss,
             "posterior": self._posterior.weights,
             "policy": self._policy.weights,
             "optimiser": read_optimiser(self._optimiser, self._policy.parameters),
@@ -164,7 +184,7 @@ class CausalLM:
         model._posterior.weights = state["posterior"]
         model._policy.weights = state["policy"]
         write_optimiser(model._optimiser, model._policy.parameters, state["optimiser"])
-        model.losses = tuple(state["losses"])
+        model.losses, model._uniform_loss = tuple(state["losses"]), state["uniform_loss"]
         model._pending, model._episodes = state["pending"], state["episodes"]
         model._baseline = state["baseline"]
         return model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
 from tacit.layout import FloatArray
@@ -20,8 +20,10 @@ class TextModel(Protocol):
     """
 
     name: ClassVar[str]
-    remarks: tuple[str, ...]
-    """What the user must be told of how the last fit went; the agent warns of each."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return what the user must be told of how the last fit went; the agent warns of each."""
 
     def score(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
         """Return the policy's estimate that each candidate leads to a reward, (K,) in [0, 1]."""
@@ -44,8 +46,4 @@ class TextModel(Protocol):
         """Learn from the choices of one episode and its decoded reward: a step of REINFORCE with baseline."""
 
     def to_state(self) -> dict[str, Any]:
-        """Return arrays and plain values from which `from_state` rebuilds the model bit for bit."""
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> TextModel:
-        """Return the model that `to_state` described."""
+        """Return arrays and plain values from which the class's `from_state` rebuilds the model bit for bit."""

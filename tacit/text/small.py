@@ -66,6 +66,7 @@ class SmallModel:
         self.features = Features(encoder or bundled_encoder(), cache or EncodingCache(default_path()))
         self.fitted: TextPosterior | None = None
         self.remarks: tuple[str, ...] = ()
+        self.evidence: Evidence | None = None
         self.policy: list[FloatArray] = []  # one vector of weights a step
         self._baseline = 0.0
         self._steps = 0
@@ -98,13 +99,13 @@ class SmallModel:
 
     def posterior(self, conversation: Conversation, candidates: Sequence[str], feedback: str) -> FloatArray:
         """Return h(x, y, s), (K,)."""
-        sample = self._sample([Reaction(Choice(conversation, tuple(candidates), 0, 1.0), feedback)])
+        sample = self.sample([Reaction(Choice(conversation, tuple(candidates), 0, 1.0), feedback)])
         predicted: FloatArray = self._posterior().predict(sample)[0]
         return predicted
 
     def confidence(self, reaction: Reaction) -> float:
         """Return how sure the likelier reward of a reaction is, in [1/2, 1]."""
-        return float(self._posterior().confidence(self._sample([reaction]))[0])
+        return float(self._posterior().confidence(self.sample([reaction]))[0])
 
     def fit(
         self,
@@ -113,10 +114,12 @@ class SmallModel:
         rewards: Sequence[float] | None = None,
     ) -> None:
         """Learn the posterior (eq. 5) and a first policy; known `rewards` take the place of the feedback's meaning."""
-        sample = self._sample(reactions, progress)
+        sample = self.sample(reactions, progress)
         known = None if rewards is None else np.asarray(rewards, dtype=np.float64)
-        self.fitted = fit_text_posterior(sample, self.settings.fitting, known)
-        self.remarks = () if known is not None else remarks_on(cross_validate(sample, self.settings.fitting))
+        weights = uniform_weights(reactions)
+        self.fitted = fit_text_posterior(sample, self.settings.fitting, known, weights)
+        self.evidence = None if known is not None else cross_validate(sample, self.settings.fitting, weights)
+        self.remarks = () if self.evidence is None else remarks_on(self.evidence)
         self.policy = [self._fit_values(reactions, sample, step) for step in range(self.horizon - 1)]
         self.policy.append(self.fitted.match_weights.copy())
         self._gradient = [np.zeros_like(weights) for weights in self.policy]
@@ -184,7 +187,8 @@ class SmallModel:
         vectors = self.features.sentences([conversation.context.request, *candidates]).astype(np.float64)
         return np.concatenate([vectors[1:], vectors[1:] * vectors[0] * np.sqrt(vectors.shape[1])], axis=1)
 
-    def _sample(self, reactions: Sequence[Reaction], progress: Progress | None = None) -> Sample:
+    def sample(self, reactions: Sequence[Reaction], progress: Progress | None = None) -> Sample:
+        """Return reactions as the numbers that the posterior reads."""
         choices = [reaction.choice for reaction in reactions]
         matches = self.features.match([(c.conversation, c.candidates) for c in choices], progress)
         match, mask = pad(matches, max(len(rows) for rows in matches))
@@ -216,6 +220,11 @@ def remarks_on(evidence: Evidence) -> tuple[str, ...]:
         f"better than chance (gain {evidence.gain:.4f}, standard error {evidence.error:.4f}), so decoded rewards are "
         "not to be trusted; explore longer, and check that feedback depends on what was done",
     )
+
+
+def uniform_weights(reactions: Sequence[Reaction]) -> FloatArray:
+    """Return 1/(K p) of each reaction, (n,): as many times it counts among uniform ones."""
+    return np.array([1 / (len(r.choice.candidates) * r.choice.probability) for r in reactions])
 
 
 @cache

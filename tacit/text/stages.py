@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from tacit.decoder import DecoderSettings
+from tacit.inverse_gap import gamma_at, inverse_gap_weights
 from tacit.layout import FloatArray
 from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.judges import JUDGES
 from tacit.text.model import Progress, TextModel
-from tacit.text.policy import gamma_at, inverse_gap_weights
 from tacit.validation import check_number, check_whole
 
 
@@ -126,7 +126,7 @@ class TextLearning:
         if self.settings.improves == "last" and not last:
             return uniform(candidates)
         gamma = gamma_at(self.learned + 1, len(candidates), self.settings.gamma_scale)
-        return inverse_gap_weights(self.model.score(conversation, candidates), gamma)
+        return np.asarray(inverse_gap_weights(self.model.score(conversation, candidates), gamma))
 
     def learn(self, choices: Sequence[Choice], feedback: str, explored: bool) -> float:
         """Return the decoded reward, after a step of REINFORCE with it."""
