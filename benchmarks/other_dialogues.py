@@ -156,7 +156,7 @@ def make(number: int, chance: np.random.Generator) -> Dialogue:
     useless = [USELESS[i] for i in chance.permutation(len(USELESS))[:2]]
     questions = [
         Question(str(chance.choice(USEFUL)), answer, True),
-        *(Question(*pair, False) for pair in useless),
+        *(Question(asked, said, False) for asked, said in useless),
     ]
     return Dialogue(
         id=f"{domain}-{number}",

@@ -7,6 +7,8 @@
 Episode(id=0, stage='fast learning', steps=0, open)
 """
 
+from typing import Any
+
 from tacit.agent import Agent
 from tacit.decoder import DecoderSettings
 from tacit.layout import Finite, Layout, Vectors
@@ -30,4 +32,17 @@ __all__ = [
     "PosteriorSettings",
     "Settings",
     "Vectors",
+    "fit",
+    "load_model",
 ]
+
+LATE = {"fit": "tacit.reward_fitting", "load_model": "tacit.reward_model"}
+"""What is imported when it is asked for: reading logs needs more than learning online."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in LATE:
+        from importlib import import_module
+
+        return getattr(import_module(LATE[name]), name)
+    raise AttributeError(f"module 'tacit' has no attribute {name!r}")

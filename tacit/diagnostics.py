@@ -20,7 +20,7 @@ from tacit.findings import Finding, Judgements, abridge, count_of, list_places, 
 from tacit.layout import Encoded, Finite, FloatArray, IntArray, Layout
 from tacit.permutation import dependable_tables, dependence_p_value, residual_p_value
 from tacit.posterior import check_finite, count_tuples
-from tacit.settings import Settings
+from tacit.settings import FastSettings, Settings
 
 if TYPE_CHECKING:
     from tacit.agent import Agent
@@ -195,11 +195,7 @@ def find_few_tuples(
     open_ones = {at: j for at, j in judgements.items() if not j.settled and j.tuples.sum() > 0}
     if not open_ones:
         return
-    more = {}
-    for at, judgement in open_ones.items():
-        K, tuples = len(judgement.tuples), judgement.tuples
-        each = fast.undecided_after if judgement.kind == HETEROGENEOUS else fast.homogeneous_after
-        more[at] = max(each * K - tuples.sum(), (fast.least_each - tuples.min()) * K, 1.0)
+    more = {at: tuples_wanted(judgement, fast) for at, judgement in open_ones.items()}
     share = sum(j.tuples.sum() for j in open_ones.values()) / total
     episodes = max(more[at] * total / j.tuples.sum() for at, j in open_ones.items())
     yield Finding(
@@ -211,6 +207,15 @@ def find_few_tuples(
         f"Let it run on; at the present rate that takes about {episodes:,.0f} more episodes, fewer if they are "
         "steered there.",
     )
+
+
+def tuples_wanted(judgement: Judgement, fast: FastSettings) -> float:
+    """Return how many more tuples settle a state and context for certain; 0 if it is settled."""
+    if judgement.settled:
+        return 0.0
+    K, tuples = len(judgement.tuples), judgement.tuples
+    each = fast.undecided_after if judgement.kind == HETEROGENEOUS else fast.homogeneous_after
+    return float(max(each * K - tuples.sum(), (fast.least_each - tuples.min()) * K, 1.0))
 
 
 def find_rarely_reached(layout: Layout, visits: FloatArray) -> Iterator[Finding]:

@@ -74,20 +74,31 @@ class Finite:
 
 @dataclass(frozen=True)
 class Vectors:
-    """Vectors of a fixed dimension with finite entries.
+    """Vectors of a fixed dimension with finite entries; with `fields`, also objects with those fields.
+
+    A vector of dimension 1 may be a plain number.
 
     >>> Vectors(2).encode([1, 2], "context")
     array([1., 2.])
+    >>> Vectors(2, ("age", "visits")).encode({"visits": 3, "age": 41}, "context")
+    array([41.,  3.])
     """
 
     dimension: int
+    fields: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.dimension < 1:
             raise ValueError(f"vectors need a dimension of at least 1, got {self.dimension}")
+        if self.fields is not None and len(self.fields) != self.dimension:
+            raise ValueError(f"vectors of {self.dimension} need as many fields, got {self.fields!r}")
 
     def encode(self, value: Any, what: str) -> FloatArray:
         """Return `value` as a new float64 vector, or raise if its shape or an entry is wrong."""
+        if self.fields is not None and isinstance(value, Mapping):
+            value = [value[name] for name in self.fields] if set(value) == set(self.fields) else None
+        elif self.dimension == 1 and isinstance(value, int | float):
+            value = [value]
         try:
             vector = np.array(value)
         except ValueError:  # rows of different lengths
@@ -106,7 +117,8 @@ class Vectors:
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON description that `space_from_json` reads."""
-        return {"kind": "vectors", "dimension": self.dimension}
+        described = {"kind": "vectors", "dimension": self.dimension}
+        return described if self.fields is None else described | {"fields": list(self.fields)}
 
 
 Space = Finite | Vectors
@@ -116,7 +128,7 @@ def space_from_json(data: Mapping[str, Any]) -> Space:
     """Return the space that `to_json` described."""
     if data["kind"] == "finite":
         return Finite(tuple(data["labels"]))
-    return Vectors(int(data["dimension"]))
+    return Vectors(int(data["dimension"]), tuple(data["fields"]) if "fields" in data else None)
 
 
 @dataclass(frozen=True)

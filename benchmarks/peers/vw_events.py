@@ -17,20 +17,19 @@ DRINKS = {"cocoa": "hot", "juice": "cold", "water": "cold", "green tea": "hot", 
 
 def make(path, events):
     chance = random.Random(0)
-    decide = vowpalwabbit.Workspace("--cb_explore_adf --epsilon 0.4 --json --quiet")
-    learn = vowpalwabbit.Workspace("--cb_explore_adf --epsilon 0.4 --dsjson --quiet")
+    workspace = vowpalwabbit.Workspace("--cb_explore_adf --epsilon 0.4 -q :: --dsjson --quiet")
     with open(path, "w") as file:
         for number in range(events):
             context = draw_context(chance)
-            examples = decide.parse(json.dumps(context))
-            chances = decide.predict(examples)
-            decide.finish_example(examples)
+            asked = workspace.parse(json.dumps({"a": list(range(1, len(DRINKS) + 1)), "c": context}))
+            chances = workspace.predict(asked)
+            workspace.finish_example(asked)
             line = json.dumps(event(number, context, chances, chance))
             file.write(line + "\n")
-            read = learn.parse(line)
-            learn.learn(read)
-            learn.finish_example(read)
-    print(f"vowpalwabbit {vowpalwabbit.__version__} decided {events} times, and read as many events back")
+            read = workspace.parse(line)
+            workspace.learn(read)
+            workspace.finish_example(read)
+    print(f"vowpalwabbit {vowpalwabbit.__version__} decided {events} times, and learnt from as many events")
 
 
 def draw_context(chance):

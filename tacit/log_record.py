@@ -1,0 +1,188 @@
+"""The rules of the log format: what a record must hold, as a JSON Schema and as checks that explain themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+VALUE: Mapping[str, Any] = {
+    "anyOf": [
+        {"type": ["string", "number", "boolean"]},
+        {"type": "array", "items": {"type": "number"}, "minItems": 1},
+        {"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 1},
+    ]
+}
+"""What a context, state, action or feedback may be: a label, a number, text, or numbers with or without names."""
+
+TEXT_CONTEXT: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["request"],
+    "properties": {"request": {"type": "string"}, "profile": {"type": "string"}},
+    "additionalProperties": False,
+}
+"""What a context of text may be beside: what the person asked for first, and a line on who they are."""
+
+SCHEMA: Mapping[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "A logged episode",
+    "type": "object",
+    "required": ["episode", "context", "steps", "feedback"],
+    "properties": {
+        "episode": {"type": ["string", "integer"], "description": "its name; rows of labels carry it"},
+        "time": {"type": ["string", "number", "null"], "description": "when it began"},
+        "user": {"type": ["string", "integer", "null"], "description": "whose it was"},
+        "context": {
+            "anyOf": [*VALUE["anyOf"], TEXT_CONTEXT],
+            "description": "who came, as far as known before the first action",
+        },
+        "steps": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["state", "action"],
+                "properties": {
+                    "state": {**VALUE, "description": "what was seen before the action"},
+                    "action": {**VALUE, "description": "what was done"},
+                    "actions": {
+                        "type": ["array", "null"],
+                        "items": VALUE,
+                        "minItems": 1,
+                        "description": "what could have been done, the action among it",
+                    },
+                    "probability": {
+                        "type": ["number", "null"],
+                        "exclusiveMinimum": 0,
+                        "maximum": 1,
+                        "description": "with which chance the action was drawn",
+                    },
+                },
+            },
+        },
+        "feedback": {**VALUE, "description": "how the person reacted at the end"},
+        "reward": {
+            "type": ["number", "boolean", "null"],
+            "description": "the outcome, where it is known; never used to fit",
+        },
+    },
+}
+"""The format of a line as a JSON Schema (draft 2020-12); further keys are allowed and not read."""
+
+
+LABELS = frozenset((str, int, bool))
+"""Types of values that need no closer look: most of them, so that checking costs less than reading."""
+
+
+class Fault(NamedTuple):
+    """A rule that a record breaks: its short name, and the rule, the value and the remedy in words."""
+
+    rule: str
+    message: str
+
+
+def find_fault(record: Any) -> Fault | None:
+    """Return the first rule that a record breaks, None if it is an episode.
+
+    >>> find_fault({"episode": 1, "context": "new", "steps": [{"state": "start"}], "feedback": "thanks"})
+    Fault(rule='no-action', message='step 1 must have an action, got none; log what was done in it')
+    """
+    if not isinstance(record, dict):
+        return Fault(
+            "not-an-episode", f"a line must be a JSON object, got {type(record).__name__}; see SCHEMA"
+        )
+    if not isinstance(record.get("episode"), str | int) or isinstance(record["episode"], bool):
+        got = record.get("episode", "none")
+        return Fault("no-episode", f"an episode must have a name, a string or an integer, got {got!r}")
+    if not is_value(record.get("context")) and not is_text_context(record.get("context")):
+        return _bad_value("no-context", "an episode must have a context", record.get("context"))
+    steps = record.get("steps")
+    if not isinstance(steps, list) or not steps:
+        return Fault("no-steps", f"an episode must have a list of steps, at least one, got {_short(steps)}")
+    for number, step in enumerate(steps, 1):
+        if (fault := _find_step_fault(number, step)) is not None:
+            return fault
+    if not is_value(record.get("feedback")):
+        return _bad_value("no-feedback", "an episode must end with feedback", record.get("feedback"))
+    reward = record.get("reward")
+    if reward is not None and not is_number(reward):
+        return Fault("bad-reward", f"a reward must be a finite number, got {_short(reward)}; leave it out")
+    return None
+
+
+def _find_step_fault(number: int, step: Any) -> Fault | None:
+    if not isinstance(step, dict):
+        return Fault("not-a-step", f"step {number} must be an object, got {_short(step)}")
+    if not is_value(step.get("state")):
+        return _bad_value("no-state", f"step {number} must have a state", step.get("state"))
+    action = step.get("action")
+    if action is None:
+        return Fault("no-action", f"step {number} must have an action, got none; log what was done in it")
+    if not is_value(action):
+        return _bad_value("no-action", f"step {number} must have an action", action)
+    offered = step.get("actions")
+    if offered is not None and (fault := _find_offer_fault(number, action, offered)) is not None:
+        return fault
+    p = step.get("probability")
+    if p is not None and not (is_number(p) and 0 < p <= 1):
+        return Fault(
+            "bad-probability",
+            f"the probability of step {number} must lie in (0, 1], got {_short(p)}; log the chance with which the "
+            "action was drawn, or leave it out",
+        )
+    return None
+
+
+def _find_offer_fault(number: int, action: Any, offered: Any) -> Fault | None:
+    if not isinstance(offered, list) or not offered or not are_values(offered):
+        return Fault(
+            "bad-actions", f"the actions of step {number} must be a list of values, got {_short(offered)}"
+        )
+    if action not in offered:
+        return Fault(
+            "action-not-offered",
+            f"the action of step {number} must be among its actions {_short(offered)}, got {action!r}",
+        )
+    return None
+
+
+def are_values(values: list[Any]) -> bool:
+    """Return whether every one of several values is one that the format allows."""
+    return LABELS.issuperset(map(type, values)) or all(map(is_value, values))
+
+
+def is_value(value: Any) -> bool:
+    """Return whether a context, state, action or feedback is one that the format allows."""
+    if type(value) in LABELS:
+        return True
+    if isinstance(value, dict):
+        return bool(value) and all(map(is_number, value.values()))
+    if isinstance(value, list):
+        return bool(value) and all(map(is_number, value))
+    return is_number(value)
+
+
+def is_text_context(value: Any) -> bool:
+    """Return whether a context is a `request` and perhaps a `profile`, both text.
+
+    >>> is_text_context({"request": "a table, please", "profile": "likes to tease"})
+    True
+    """
+    if not isinstance(value, Mapping) or not {"request"} <= set(value) <= {"request", "profile"}:
+        return False
+    return all(isinstance(text, str) for text in value.values())
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number; True and False count as 1 and 0."""
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _bad_value(rule: str, need: str, value: Any) -> Fault:
+    got = "none" if value is None else _short(value)
+    return Fault(rule, f"{need}: a label, a number, text, or finite numbers with or without names, got {got}")
+
+
+def _short(value: Any, most: int = 80) -> str:
+    text = repr(value)
+    return text if len(text) <= most else text[:most] + " ..."
