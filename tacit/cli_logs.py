@@ -1,4 +1,4 @@
-"""The commands for logs: fit, label, diagnose, evaluate, train, convert. They translate arguments, print what came of it."""
+"""The commands for logs: fit, label, diagnose, evaluate, train, convert. They translate arguments and print results."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def convert(
     min_confidence: Annotated[float, typer.Option(help="The confidence from which a label counts.")] = 0.8,
     feedback_from: Annotated[str, typer.Option(help="Feedback in dsjson: outcome or cost.")] = "outcome",
     reward_from: Annotated[str, typer.Option(help="A known reward in dsjson: none, or cost.")] = "none",
-    window: Annotated[int, typer.Option(help="Events that may pass within an episode in dsjson.")] = 100_000,
+    window: Annotated[int, typer.Option(help="Events that may pass within an episode in dsjson.")] = 20_000,
     form: Annotated[str, typer.Option(help="Of a TRL dataset: auto, conversational or text.")] = "auto",
     every_step: Annotated[
         bool, typer.Option("--every-step", help="A row for each step, not each episode.")
@@ -299,7 +299,8 @@ def show_certificate(console: Console, certificate: Certificate) -> None:
         console.print(f"{name} = {value:.3f} [{low:.3f}, {high:.3f}]", highlight=False, markup=False)
     kinds = [place.kind for place in certificate.places]
     counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    console.print(f"places: {counted}", highlight=False)
+    if counted:
+        console.print(f"places: {counted}", highlight=False)
     for finding in raised(certificate.findings):
         console.print(f"[yellow]finding:[/yellow] {escape(str(finding))}", soft_wrap=True, highlight=False)
 
