@@ -1,6 +1,6 @@
 """What logs can give, measured: the numbers stated of `tacit fit`, `label`, `evaluate`, `diagnose` and `train`.
 
-Run: python benchmarks/logs.py [labels skewed coverage train speed ray diagnose]; without words, all of them.
+Run: python benchmarks/logs.py [labels skewed coverage train speed ray diagnose text]; without words, all of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +21,24 @@ import numpy as np
 
 from tacit.baselines import LEARNERS
 from tacit.decoder import DecoderSettings
+from tacit.envs.booking import BookingEnv, load_tasks, make_dialogues
+from tacit.envs.dialogues import Dialogue
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.layered import LayeredEnv
 from tacit.envs.random_mdp import random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic, synthetic_mdp
+from tacit.envs.text_source import TextSource
 from tacit.envs.unhealthy import action_dependent, shuffled, small_sigma
 from tacit.evaluate import evaluate
 from tacit.labelling import label_files
 from tacit.layout import BoolArray, FloatArray
 from tacit.log_diagnosis import diagnose_logs
-from tacit.logs import LoggedEpisode, LogWriter
+from tacit.logs import LoggedEpisode, LoggedStep, LogWriter
 from tacit.mdp import ContextualMDP, evaluate_policy, solve_optimal
 from tacit.off_policy import ESTIMATORS
 from tacit.reward_fitting import fit
-from tacit.reward_model import TableModel, load_model
+from tacit.reward_model import RewardModel, TableModel, label_episodes, load_model
 from tacit.settings import Settings
 from tacit.simulate import Simulation
 from tacit.train import train
@@ -275,6 +279,81 @@ def measure_ray() -> None:
         print("same bytes:", same)
 
 
+def draw_text(
+    dialogues: Sequence[Dialogue], episodes: int, seed: int, shares: FloatArray | None = None
+) -> list[LoggedEpisode]:
+    """Return conversations whose last candidates are uniform, or have these shares in random order."""
+    source, generator = TextSource(BookingEnv(dialogues)), np.random.default_rng([seed, 1])
+    logs = []
+    for n in range(episodes):
+        context, state = source.begin(seed if n == 0 else None, n)
+        steps: list[LoggedStep] = []
+        while state is not None:
+            offered = source.offer[0]
+            chances = np.full(len(offered), 1 / len(offered))
+            if shares is not None and len(steps) == BookingEnv.horizon - 1:
+                chances = generator.permutation(shares)
+            a = int(generator.choice(len(offered), p=chances))
+            steps.append(LoggedStep(state, offered[a], offered, float(chances[a])))
+            state = source.step(offered[a])
+        logs.append(LoggedEpisode(n, context, tuple(steps), source.feedback, reward=source.reward))
+    return logs
+
+
+def chose_best(dialogues: Sequence[Dialogue], logs: list[LoggedEpisode]) -> BoolArray:
+    """Return which conversations took the right question and the right booking."""
+    right = set()
+    for dialogue in dialogues:
+        question = next(question.text for question in dialogue.questions if question.correct)
+        booking = next(booking.text for booking in dialogue.bookings if booking.correct)
+        right.add((dialogue.request, question, booking, tuple(each.text for each in dialogue.bookings)))
+    ends = [(*(step.action for step in episode.steps), episode.steps[-1].actions) for episode in logs]
+    return np.array([(each.context["request"], *end) in right for each, end in zip(logs, ends, strict=True)])
+
+
+def text_labels(model: RewardModel, logs: list[LoggedEpisode]) -> FloatArray:
+    rows = label_episodes(model, logs)
+    return np.array([np.nan if row["decoded_reward"] is None else row["decoded_reward"] for row in rows])
+
+
+def timed(what: str, begin: float) -> None:
+    print(f"{what:<34}{time.perf_counter() - begin:>8.0f} s", flush=True)
+
+
+def measure_text() -> None:
+    """The dialogues are the corpora's if they are in the data directory (`tacit data`), else generated ones."""
+    tasks, source = load_tasks()
+    dialogues = make_dialogues(tasks, "hard", 0)
+    logs = draw_text(dialogues, 10_000, 0)
+    print(f"\nbooking, setting hard, {len(dialogues):,} {source} dialogues, 10,000 uniform episodes")
+    begin = time.perf_counter()
+    model = fit(logs)
+    timed("fit (what is not encoded is, first)", begin)
+    begin = time.perf_counter()
+    decoded = text_labels(model, logs)
+    timed("label", begin)
+    truth, best = np.array([float(episode.reward or 0) for episode in logs]), chose_best(dialogues, logs)
+    print(
+        f"agreement, best action {np.mean((decoded >= 0.5)[best] == (truth == 1)[best]):.4f} of {best.sum()}"
+    )
+    print(f"mean label {np.nanmean(decoded):.4f}, mean truth {truth.mean():.4f}")
+    skewed_logs = draw_text(dialogues, 10_000, 0, np.array([0.6, 0.2, 0.1, 0.05, 0.05]))
+    other = fit(skewed_logs)
+    gap = np.abs(text_labels(other, logs) - decoded)
+    print(
+        f"probabilities 0.05 to 0.6: mean absolute difference {gap.mean():.5f}, effective "
+        f"{other.certificate.effective:,.0f}"
+    )
+    found = evaluate(skewed_logs, other, "uniform").estimates["self_normalised"]
+    print(f"value of uniform from these: {found.value:.4f}, {found.low:.4f} to {found.high:.4f}")
+    order = np.random.default_rng(0).permutation(len(logs))
+    shuffled_logs = [replace(each, feedback=logs[n].feedback) for each, n in zip(logs, order, strict=True)]
+    for name, episodes in (("diagnose", logs), ("diagnose, feedback shuffled", shuffled_logs)):
+        begin = time.perf_counter()
+        verdict = diagnose_logs(episodes).verdict
+        timed(f"{name}: {verdict}", begin)
+
+
 MEASUREMENTS: dict[str, Callable[[], None]] = {
     "labels": measure_labels,
     "skewed": measure_skewed,
@@ -283,6 +362,7 @@ MEASUREMENTS: dict[str, Callable[[], None]] = {
     "speed": measure_speed,
     "ray": measure_ray,
     "coverage": measure_coverage,
+    "text": measure_text,
 }
 
 if __name__ == "__main__":

@@ -17,6 +17,15 @@ from tacit.layout import Encoded, Layout
 
 ANCHOR_LEVEL = 0.05
 """Chance with which coin tosses may pass for anchors that agree or disagree: five of five is enough."""
+MINORITY = Finding(
+    "minority-assumed",
+    "info",
+    "",
+    "That rewarding actions are the minority (sum f < K/2) is your assumption: if most actions please, everything "
+    "decodes upside down and looks healthy.",
+    "A handful of episodes with known outcome settles it: pass them as anchors.",
+)
+"""The one belief that no data can test."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +46,7 @@ def find_orientation(
     `meaning` (context, last state, feedback) is the decoded reward, None where nothing is decoded. An exact binomial
     test, over all anchors and within each state and context, tells agreement from tossing a coin.
     """
-    yield Finding(
-        "minority-assumed",
-        "info",
-        "",
-        "That rewarding actions are the minority (sum f < K/2) is your assumption: if most actions please, everything "
-        "decodes upside down and looks healthy.",
-        "A handful of episodes with known outcome settles it: pass them as anchors.",
-    )
+    yield MINORITY
     if not anchors:
         return
     agreed: dict[str, list[bool]] = {}
@@ -54,10 +56,11 @@ def find_orientation(
         if reward is not None:
             place = name_place(layout, s, anchor.context)
             agreed.setdefault(place, []).append((reward >= 0.5) == bool(anchor.reward))
-    yield from _weigh_anchors(agreed, len(anchors))
+    yield from weigh_anchors(agreed, len(anchors))
 
 
-def _weigh_anchors(agreed: Mapping[str, list[bool]], given: int) -> Iterator[Finding]:
+def weigh_anchors(agreed: Mapping[str, list[bool]], given: int) -> Iterator[Finding]:
+    """Yield whether anchors, each agreeing or not with what its feedback decodes to by place, bear the belief out."""
     together = [each for answers in agreed.values() for each in answers]
     groups = {"": together, **(agreed if len(agreed) > 1 else {})}
     wrong = {

@@ -1,4 +1,4 @@
-"""The command line: `tacit reproduce` makes a figure, `tacit doctor` checks an installation.
+"""The command line: `tacit reproduce` makes a figure, `tacit doctor` checks an installation, `tacit data` gets corpora.
 
 What a command needs is imported when it is called, so that `tacit --help` answers at once.
 """
@@ -6,14 +6,18 @@ What a command needs is imported when it is called, so that `tacit --help` answe
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tacit.cli_data import data_app
+from tacit.cli_logs import app as logs_app
+
 if TYPE_CHECKING:
+    from tacit.experiments.figures import AnyFigure
     from tacit.experiments.run import Request, Runs
 
 INTERRUPTED = 130
@@ -28,6 +32,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(data_app, name="data")
+app.add_typer(logs_app)
 
 
 def show_version(wanted: bool) -> None:
@@ -51,7 +57,7 @@ def main(
 @app.command()
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="The figure: decoder, synthetic, variants, regret or exploration.")
+        str, typer.Argument(help="The figure: decoder, synthetic, variants, regret, exploration or booking.")
     ],
     seeds: Annotated[
         int | None, typer.Option(help="Seeds, 0 to N - 1.  [default: the figure's, 5 to 20]")
@@ -62,6 +68,21 @@ def reproduce(
     ),
     engine: Annotated[str, typer.Option(help="What runs the tasks: local (ray comes later).")] = "local",
     jobs: Annotated[int | None, typer.Option(help="Processes at once.  [default: one for each core]")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="booking: small, smol, paper or a model of the hub.  [default: small]"),
+    ] = None,
+    setting: Annotated[
+        str | None, typer.Option(help="booking: paper, hard, personal or all.  [default: hard]")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="booking: directory of the corpora.  [default: the user's, else generated tasks]"),
+    ] = None,
+    dialogues: Annotated[Path | None, typer.Option(help="booking: a file of dialogues of your own.")] = None,
+    skip_broken: Annotated[
+        bool, typer.Option("--skip-broken", help="booking: leave out broken lines of --dialogues.")
+    ] = False,
 ) -> None:
     """Make a figure of the paper: its numbers, curves, picture and report.
 
@@ -69,7 +90,8 @@ def reproduce(
     """
     console = Console()
     try:
-        request = _request(name, seeds, fraction, out, engine, jobs)
+        figure = _figure(name, model, setting, data, dialogues, skip_broken)
+        request = _request(figure, seeds, fraction, out, engine, jobs)
         failed = _reproduce(request, console)
     except KeyboardInterrupt:
         console.print(
@@ -108,15 +130,35 @@ def doctor() -> None:
     raise typer.Exit(int(bool(broken)))
 
 
+def _figure(
+    name: str, model: str | None, setting: str | None, data: Path | None, dialogues: Path | None, skip: bool
+) -> AnyFigure:
+    """Return the figure, or raise a usage error that says why there is none such."""
+    from tacit.experiments.booking_figure import BOOKING, Options, order_booking
+    from tacit.experiments.figures import find_figure
+
+    options = Options(model, setting, data, dialogues, skip or None)
+    try:
+        figure = find_figure(name)
+        if figure is BOOKING:
+            return order_booking(options)
+        if options.given:
+            raise ValueError(
+                f"{options.given[0]} is an option of the figure booking, got it with {name}; leave it out"
+            )
+        return figure
+    except (ValueError, ImportError, RuntimeError) as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def _request(
-    name: str, seeds: int | None, fraction: float, out: Path, engine: str, jobs: int | None
+    figure: AnyFigure, seeds: int | None, fraction: float, out: Path, engine: str, jobs: int | None
 ) -> Request:
     """Return the request, or raise a usage error that says what is wrong with it."""
-    from tacit.experiments.figures import find_figure
     from tacit.experiments.run import Request
 
     try:
-        return Request(find_figure(name), out, seeds, fraction, engine, jobs)
+        return Request(figure, out, seeds, fraction, engine, jobs)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -130,15 +172,15 @@ def _reproduce(request: Request, console: Console) -> bool:
         _tell_failures(runs, console)
         return True
     from tacit.experiments.manifest import warned
-    from tacit.experiments.publish import publish
-    from tacit.experiments.tables import result_tables
+    from tacit.experiments.publish import VIEWS, publish
 
-    summary: dict[str, Any] = publish(runs)
+    summary, view = publish(runs), VIEWS[runs.figure.study]
     (request.directory / FAILURES).unlink(missing_ok=True)
-    for table in result_tables(runs, summary):
+    for table in view.tables(runs, summary):
         console.print(table)
-    for line in _raised(runs):
-        console.print(f"[yellow]finding:[/yellow] {escape(line)}", soft_wrap=True, highlight=False)
+    for line in view.remarks(runs):
+        kind, _, words = line.partition(": ")
+        console.print(f"[yellow]{kind}:[/yellow] {escape(words)}", soft_wrap=True, highlight=False)
     for warning in warned(runs):
         console.print(f"[yellow]warning:[/yellow] {escape(warning)}", soft_wrap=True, highlight=False)
     kept = len(runs.results) - runs.computed
@@ -148,23 +190,7 @@ def _reproduce(request: Request, console: Console) -> bool:
     return False
 
 
-def _raised(runs: Runs) -> list[str]:
-    """Return what was found against trusting each environment's result, a line each."""
-    from tacit.experiments.report import assess_kept
-    from tacit.findings import raised
-
-    if runs.figure.study == "decoding":
-        return []
-    assessed = {variant: assess_kept(runs, variant) for variant in runs.figure.environments}
-    return [
-        f"{trust.learner} on {variant}: {finding}"
-        for variant, trust in assessed.items()
-        if trust is not None
-        for finding in raised(trust.findings)
-    ]
-
-
-def _tell_failures(runs: Runs, console: Console) -> None:
+def _tell_failures(runs: Runs[AnyFigure], console: Console) -> None:
     log = runs.request.directory / FAILURES
     log.write_text("\n".join(f"{f.task.label}: {f.reason}\n{f.details}" for f in runs.failures))
     console.print(

@@ -318,6 +318,9 @@ def show_evaluation(console: Console, found: Evaluation) -> None:
     console.print(table)
     for warning in found.warnings:
         console.print(f"[yellow]warning:[/yellow] {escape(warning)}", soft_wrap=True, highlight=False)
+    for finding in found.findings:
+        if finding.severity == "info":
+            console.print(f"note: {escape(str(finding))}", soft_wrap=True, highlight=False)
 
 
 def show_conversion(console: Console, done: Conversion, to: str) -> None:

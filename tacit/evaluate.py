@@ -26,7 +26,7 @@ from tacit.log_gathering import read_episodes
 from tacit.log_layout import LogReader
 from tacit.logged_paths import Paths, collect_paths
 from tacit.logged_policies import LOGGED, find_policy, stack_policies
-from tacit.logs import LogError, Problems
+from tacit.logs import Problems
 from tacit.off_policy import (
     ESTIMATORS,
     Estimated,
@@ -121,7 +121,11 @@ def evaluate(
     (True, 'works')
     """
     if not isinstance(model, TableModel):
-        raise LogError(f"a policy is evaluated here on finite or vector data, got a model of {model.kind!r}")
+        from tacit.text.log_evaluation import evaluate_text  # here, because what reads text is optional
+        from tacit.text.reward_model import TextRewardModel
+
+        assert isinstance(model, TextRewardModel)
+        return evaluate_text(logs, model, policy, problems, progress)
     reader = LogReader(model.layout)
     episodes = read_episodes(open_logs(logs, problems)(), reader, problems, progress)
     paths = collect_paths(model.layout, model.reading, episodes)
@@ -160,7 +164,7 @@ def evaluate_paths(
         undecoded=round(undecoded, 6),
         estimates=estimates(meanings, refit_meanings(model)),
         lower_bounds=estimates(decoded, []),
-        findings=worst_first(_find_problems(weights, untried, undecoded, estimated)),
+        findings=worst_first(find_problems(weights, untried, undecoded, estimated)),
     )
 
 
@@ -272,9 +276,10 @@ def _multiplicities(refits: list[FloatArray], table: FloatArray) -> FloatArray:
     return np.array([keys.count(each.tobytes()) for each in _distinct(refits, table)], dtype=np.float64)
 
 
-def _find_problems(
+def find_problems(
     weights: FloatArray, untried: float, undecoded: float, estimated: bool
 ) -> Iterator[Finding]:
+    """Yield what speaks against trusting intervals: weights (n,), and the shares of what is untried or undecoded."""
     n, size = len(weights), effective_size(weights)
     if size < max(LEAST_EFFECTIVE, THIN * n):
         yield Finding(

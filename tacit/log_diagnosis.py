@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +13,14 @@ from tacit.diagnostics import RESIDUAL_ALPHA, split_by_phi, tuples_wanted
 from tacit.findings import Finding, verdict
 from tacit.layout import FloatArray, Layout
 from tacit.log_gathering import NothingToLearnError
-from tacit.logs import LogError, Problems
+from tacit.logs import Problems
 from tacit.permutation import residual_p_value
 from tacit.posterior import ideal_posterior
 from tacit.reward_fitting import fit
 from tacit.reward_model import Logs, Progress, TableModel
+
+if TYPE_CHECKING:
+    from tacit.text.log_diagnosis import TextDiagnosis
 
 MEANINGS = 12
 """Places whose posterior is shown; those with the most tuples."""
@@ -91,7 +95,7 @@ def diagnose_logs(
     problems: Problems | None = None,
     progress: Progress | None = None,
     engine: str = "local",
-) -> Diagnosis:
+) -> Diagnosis | TextDiagnosis:
     """Return whether the logs can be decoded; rewards in them check which way round.
 
     >>> from tacit.envs.drawn_logs import draw_logs
@@ -105,9 +109,13 @@ def diagnose_logs(
         return Diagnosis(
             (Finding("nothing-to-learn", "error", "", f"{error}.", "See the log format."),), None
         )
-    if not isinstance(model, TableModel):
-        raise LogError(f"finite and vector data are diagnosed here, got a model of {model.kind!r}")
-    return examine(model)
+    if isinstance(model, TableModel):
+        return examine(model)
+    from tacit.text.log_diagnosis import diagnose_text  # here, because what reads text is optional
+    from tacit.text.reward_model import TextRewardModel
+
+    assert isinstance(model, TextRewardModel)
+    return diagnose_text(logs, model, assume_uniform)
 
 
 def examine(model: TableModel) -> Diagnosis:

@@ -75,9 +75,11 @@ def fit(
     pieces = _pieces(logs, engine)
     if layout is None:
         survey = _survey(logs, problems, pieces)
-        if survey.text:
-            return _fit_text(logs, survey, c=c, problems=problems, progress=progress, seed=seed)
         _check_horizons(survey, problems)
+        if survey.text:
+            _check_text_request(survey, anchors, engine)
+            asked = {"c": c, "assume_uniform": assume_uniform, "problems": problems}
+            return _fit_text(logs, survey, progress=progress, seed=seed, **asked)
         layout = survey.layout()
     if pieces is not None:
         from tacit.ray_engine import gather_with_ray  # here, because Ray is optional
@@ -89,7 +91,7 @@ def fit(
     accepted = gathered.accept_unknown()
     check_learnable(gathered)
     reading, counts = gathered.count(seed)
-    return _certified(layout, reading, counts, gathered, accepted, c, anchors, _files(logs), problems)
+    return _certified(layout, reading, counts, gathered, accepted, c, anchors, describe_logs(logs), problems)
 
 
 def _pieces(logs: Logs, engine: str) -> list[Piece] | None:
@@ -169,12 +171,13 @@ def _findings(
         for s, x, y, r in told
     ]
     found += find_orientation(layout, known, meaning_by_phi(turned))
-    return worst_first([*found, *_find_weights(total), *_find_inferred(accepted, gathered)])
+    uneven = find_uneven_weights(float(total.n.sum()), total.effective_size)
+    inferred = find_inferred_uniformity(accepted, int(gathered.actions["unknown"].sum()))
+    return worst_first([*found, *uneven, *inferred])
 
 
-def _find_weights(total: WeightedCounts) -> Iterator[Finding]:
-    """Yield a caution if the weights leave little of the tuples."""
-    n, size = float(total.n.sum()), total.effective_size
+def find_uneven_weights(n: float, size: float) -> Iterator[Finding]:
+    """Yield a caution if the weights leave little of n tuples: those worth `size` uniform ones."""
     if size < THIN * n:
         yield Finding(
             "weights-uneven",
@@ -185,10 +188,9 @@ def _find_weights(total: WeightedCounts) -> Iterator[Finding]:
         )
 
 
-def _find_inferred(accepted: float | None, gathered: Gathered) -> Iterator[Finding]:
-    """Yield a caution if actions were only found to look uniform."""
+def find_inferred_uniformity(accepted: float | None, n: int) -> Iterator[Finding]:
+    """Yield a caution if the actions of n episodes were only found to look uniform, with p-value `accepted`."""
     if accepted is not None:
-        n = int(gathered.actions["unknown"].sum())
         yield Finding(
             "uniformity-inferred",
             "caution",
@@ -232,7 +234,8 @@ def _silent(problems: Problems | None) -> Problems | None:
     return None if problems is None else Problems(problems.strict)
 
 
-def _files(logs: Logs) -> tuple[dict[str, Any], ...]:
+def describe_logs(logs: Logs) -> tuple[dict[str, Any], ...]:
+    """Return name, size and SHA-256 of each file; nothing of episodes in memory."""
     paths = [logs] if isinstance(logs, str | os.PathLike) else logs
     if (
         isinstance(paths, list | tuple)
@@ -241,6 +244,23 @@ def _files(logs: Logs) -> tuple[dict[str, Any], ...]:
     ):
         return describe_files(find_logs(paths))
     return ()
+
+
+def _check_text_request(survey: Survey, anchors: str, engine: str) -> None:
+    """Raise unless the logs are conversations and a model of text can do what was asked."""
+    kinds = survey.common.contexts.kinds | survey.common.feedback.kinds
+    if not set(kinds) <= {"string", "text"}:
+        raise LogError(
+            f"conversations must be text throughout, got text in {', '.join(survey.text)} beside contexts or feedback "
+            f"of numbers ({dict(kinds)}); write contexts and feedback as text, or give a layout if all are labels"
+        )
+    if anchors == "settle":
+        raise LogError(
+            "rewards in the logs settle which way round labels and vectors are decoded, got text, whose model has the "
+            "minority of rewarding candidates built in; leave anchors out, `tacit diagnose` checks it against them"
+        )
+    if engine != "local":
+        raise LogError(f"text is read by the engine local, got {engine!r}; leave the engine out")
 
 
 def _fit_text(logs: Logs, survey: Survey, **options: Any) -> RewardModel:
@@ -252,5 +272,5 @@ def _fit_text(logs: Logs, survey: Survey, **options: Any) -> RewardModel:
             f"logs without text can be fitted here, got text in {', '.join(survey.text)}; text needs the extra "
             "tacit[text]. If these are labels after all, give a layout"
         ) from None
-    model: RewardModel = module.fit_text(logs, **options)
+    model: RewardModel = module.fit_text(logs, horizon=len(survey.common.steps), **options)
     return model

@@ -248,7 +248,17 @@ Logs = str | os.PathLike[str] | Sequence[Any] | Iterable[LoggedEpisode]
 Progress = Callable[[int], None]
 """Called now and then with how many episodes were read since the last call."""
 
-MODELS: Mapping[str, Callable[[Mapping[str, Any]], RewardModel]] = {"table": TableModel.from_tree}
+
+def _restore_text(tree: Mapping[str, Any]) -> RewardModel:
+    from tacit.text.reward_model import TextRewardModel  # here, because what reads text is optional
+
+    return TextRewardModel.from_tree(tree)
+
+
+MODELS: Mapping[str, Callable[[Mapping[str, Any]], RewardModel]] = {
+    "table": TableModel.from_tree,
+    "text": _restore_text,
+}
 """The kinds of models and what rebuilds each from its saved tree."""
 
 

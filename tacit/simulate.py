@@ -105,7 +105,7 @@ class Simulation(Generic[P]):
     The environment is seeded once; episode n of the environment is episode n of the agent, so that
     `Simulation(agent, source, seed)` with a loaded agent goes on where the saved one stopped. (That needs
     an environment whose `reset` takes options={"episode": n}, as Tacit's do.) Every episode goes to `log` and `watch`,
-    if given; `mdp`, for exact regret, and `log` are for layered environments.
+    if given; `mdp`, for exact regret, is for layered environments.
 
     >>> from tacit.baselines import LEARNERS
     >>> from tacit.decoder import DecoderSettings

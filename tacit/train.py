@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -31,6 +32,29 @@ from tacit.settings import Settings
 from tacit.stage import Episode, Plan, Stage
 from tacit.transition import TransitionCounts
 
+if TYPE_CHECKING:
+    from tacit.text.agent import TextAgent
+
+
+@overload
+def train(
+    logs: Logs,
+    model: TableModel,
+    seed: int = 0,
+    problems: Problems | None = None,
+    progress: Progress | None = None,
+) -> Agent: ...
+
+
+@overload
+def train(
+    logs: Logs,
+    model: RewardModel,
+    seed: int = 0,
+    problems: Problems | None = None,
+    progress: Progress | None = None,
+) -> Agent | TextAgent: ...
+
 
 def train(
     logs: Logs,
@@ -38,8 +62,10 @@ def train(
     seed: int = 0,
     problems: Problems | None = None,
     progress: Progress | None = None,
-) -> Agent:
+) -> Agent | TextAgent:
     """Return an agent that has learned from the logs what the model's rewards recommend; it saves as any other.
+
+    For conversations it is a `TextAgent` in policy learning, with the policy that the model was fitted with.
 
     >>> from tacit.envs.drawn_logs import draw_logs
     >>> from tacit.envs.synthetic import synthetic_mdp
@@ -49,8 +75,13 @@ def train(
     >>> agent.begin(context=0).plan.policy[0, 0].argmax()
     np.int64(0)
     """
+    warn_untrusted(model)
     if not isinstance(model, TableModel):
-        raise LogError(f"an agent is trained here on finite or vector data, got a model of {model.kind!r}")
+        from tacit.text.log_training import train_text  # here, because what reads text is optional
+        from tacit.text.reward_model import TextRewardModel
+
+        assert isinstance(model, TextRewardModel)
+        return train_text(logs, model, seed, problems, progress)
     check_trainable(model)
     reader = LogReader(model.layout)
     episodes = read_episodes(open_logs(logs, problems)(), reader, problems, progress)
@@ -64,13 +95,17 @@ def train(
 
 
 def check_trainable(model: TableModel) -> None:
-    """Raise or warn where a policy would be learned from something else than rewards."""
+    """Raise where a policy would be learned upside down."""
     if model.flipped.any():
         raise LogError(
             f"an agent takes rewarding actions to be the minority, anchors showed otherwise in "
             f"{np.count_nonzero(model.flipped)} states and contexts; report success as failure and failure as success "
             "there, and fit again"
         )
+
+
+def warn_untrusted(model: RewardModel) -> None:
+    """Warn where a policy would be learned from something else than rewards."""
     for finding in raised(model.certificate.findings):
         if finding.severity == "error":
             warnings.warn(f"the model cannot be trusted, and the policy no more: {finding}", stacklevel=3)

@@ -189,13 +189,33 @@ def test_fit_is_deterministic_and_starts_anew(random_preset: Preset) -> None:
     assert other.losses != once.losses
 
 
+def test_known_rewards_leave_the_posterior_as_it_is(random_preset: Preset) -> None:
+    model = CausalLM(random_preset)
+    before = model.to_state()
+    model.fit(reactions(10), rewards=[1.0] * 10)
+    assert_same_state(before, model.to_state())
+    assert model.remarks == ()
+
+
+def test_a_fit_that_learned_nothing_is_remarked_on(random_preset: Preset) -> None:
+    slow = CausalLM(
+        replace(random_preset, posterior_rate=1e-9), LanguageModelSettings(epochs=1, held_out=0.5)
+    )
+    slow.fit([each._replace(feedback=CROSS) for each in reactions(40)])
+    learned = CausalLM(random_preset, LanguageModelSettings(batch=4, epochs=3))
+    learned.fit(reactions(40))
+    assert len(slow.remarks) == 1
+    assert "no better than chance" in slow.remarks[0]
+    assert learned.remarks == ()
+
+
 def test_fit_stops_early_keeps_the_best_epoch_and_reports(random_preset: Preset) -> None:
     seen = []
     model = CausalLM(random_preset, LanguageModelSettings(batch=4, epochs=50, patience=2))
     model.fit(reactions(20), lambda done, total, what: seen.append((done, total, what)))
     assert len(model.losses) < 51
     valid = hold_out(reactions(20), 0.2, np.random.default_rng((0, 20)))[1]
-    assert model._validate(valid) == pytest.approx(min(model.losses), abs=1e-4)
+    assert model._validate(valid).mean() == pytest.approx(min(model.losses), abs=1e-4)
     assert [done for done, *_ in seen[:-1]] == list(range(1, len(seen)))
     assert seen[-1][:2] == (200, 200)
 

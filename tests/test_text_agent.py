@@ -29,7 +29,7 @@ def load(path):
 
 @pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", TEXT_LEARNERS)
-@pytest.mark.filterwarnings("ignore:the feedback cannot be told from noise")  # 40 episodes are few
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")  # 40 episodes are few
 def test_every_text_learner_keeps_the_contract(name, check):
     source = TEXT_LEARNERS[name].source(shop_env())
     if check is check_save_and_load:
@@ -38,7 +38,7 @@ def test_every_text_learner_keeps_the_contract(name, check):
         check(make(name), source)
 
 
-@pytest.mark.filterwarnings("ignore:the feedback cannot be told from noise")
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 def test_small_text_agents_pass_through_both_stages():
     """Without this the contract might never have seen policy learning."""
     agent = make()(0)
@@ -90,12 +90,12 @@ class Shuffled(BookingEnv):
 
 def test_control_shuffled_feedback_decodes_to_nothing():
     env = Shuffled(shop_env().dialogues)
-    with pytest.warns(UserWarning, match="cannot be told from noise"):
+    with pytest.warns(UserWarning, match="is not shown to be more than noise"):
         _, decoded = learn("tacit", env=env)
     assert decoded.mean() < 0.1
 
 
-@pytest.mark.filterwarnings("ignore:the feedback cannot be told from noise")
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 def test_candidates_come_in_any_number_and_order():
     agent = make()(0)
     Log(TextSource(shop_env()), agent, 0, EPISODES)
@@ -129,7 +129,7 @@ def test_wrong_settings(settings, message):
         TextSettings(**settings)
 
 
-@pytest.mark.filterwarnings("ignore:the feedback cannot be told from noise")
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 def test_feedback_to_an_explored_episode_that_comes_late_is_decoded_and_teaches_no_policy():
     agent, source = make()(0), TextSource(shop_env())
     context, state = source.begin(0, 999)

@@ -114,8 +114,11 @@ class Worker:
         return failure
 
     def stop(self) -> None:
-        """End the process: at once if it is at a task, which is then lost."""
-        self._process.terminate()
+        """End the process: at once if it is at a task, which is then lost; an idle one ends by itself."""
+        if self.task is None:
+            self._connection.close()
+        else:
+            self._process.terminate()
         self._process.join(PATIENCE)
         if self._process.is_alive():
             self._process.kill()

@@ -73,6 +73,11 @@ def play_decoding(figure: Figure, task: Task, report: Report) -> tuple[dict[str,
     return {"curves": {"tuples": counts, "unrewarded": decoded[:, 0], "rewarded": decoded[:, 1]}}, None
 
 
+def expected_tuples(figure: Figure, task: Task) -> int:
+    """Return how many tuples a task fits posteriors to."""
+    return sum(figure.tuple_counts)
+
+
 def most_rewarding_state(mdp: ContextualMDP) -> int:
     """Return the last-layer state whose best action is rewarded most: the paper's good one."""
     return int(np.argmax(mdp.rewards.max(axis=(0, 2))))

@@ -6,6 +6,7 @@ import base64
 import io
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,6 +19,9 @@ from tacit.experiments.report import page_template
 from tacit.log_diagnosis import Diagnosis, Meaning
 from tacit.logs import Problems
 
+if TYPE_CHECKING:
+    from tacit.text.log_diagnosis import TextDiagnosis
+
 ANSWERS = {
     "works": "What people said in these logs can be turned into rewards.",
     "works with caution": "What people said can be turned into rewards, with the reservations below.",
@@ -29,8 +33,14 @@ SHOWN = 30
 KIND_COLOURS = {HETEROGENEOUS: TRUE, HOMOGENEOUS: OTHER}
 
 
-def render_diagnosis(diagnosis: Diagnosis, title: str, problems: Problems | None = None) -> str:
+def render_diagnosis(
+    diagnosis: Diagnosis | TextDiagnosis, title: str, problems: Problems | None = None
+) -> str:
     """Return the page."""
+    if not isinstance(diagnosis, Diagnosis):
+        from tacit.experiments.text_diagnosis import render_text_diagnosis
+
+        return render_text_diagnosis(diagnosis, title, problems)
     certificate = diagnosis.model.certificate if diagnosis.model is not None else None
     return page_template("diagnosis.html.j2").render(
         title=title,
@@ -38,8 +48,8 @@ def render_diagnosis(diagnosis: Diagnosis, title: str, problems: Problems | None
         certificate=certificate,
         answer=ANSWERS[diagnosis.verdict],
         problems=problems,
-        distances=_encode(draw_distances(diagnosis.places)) if diagnosis.places else None,
-        feedback=_encode(draw_feedback(diagnosis.meanings)) if diagnosis.meanings else None,
+        distances=encode_picture(draw_distances(diagnosis.places)) if diagnosis.places else None,
+        feedback=encode_picture(draw_feedback(diagnosis.meanings)) if diagnosis.meanings else None,
         shown=SHOWN,
         version=version("tacit"),
     )
@@ -62,7 +72,7 @@ def draw_distances(places: Sequence[Place]) -> bytes:
     axes.set_xlabel("distance of the posterior from uniform")
     axes.set_xlim(left=0)
     axes.legend(fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
-    return _picture(figure, axes)
+    return finish_picture(figure, axes)
 
 
 def draw_feedback(meanings: Sequence[Meaning]) -> bytes:
@@ -97,17 +107,19 @@ def draw_feedback(meanings: Sequence[Meaning]) -> bytes:
     axes.set_yticks(np.arange(len(names)), names, fontsize=8)
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of the tuples; dark: feedback that means a reward, light: that means none")
-    return _picture(figure, axes)
+    return finish_picture(figure, axes)
 
 
-def _picture(figure: Canvas, axes: Axes) -> bytes:
+def finish_picture(figure: Canvas, axes: Axes) -> bytes:
+    """Return a picture as PNG, without the lines that frame it."""
     axes.spines[["top", "right"]].set_visible(False)
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=DPI // 2, metadata={"Software": None})
     return buffer.getvalue()
 
 
-def _encode(picture: bytes) -> str:
+def encode_picture(picture: bytes) -> str:
+    """Return a picture as a page holds it."""
     return base64.b64encode(picture).decode("ascii")
 
 

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from tacit.experiments.figures import Figure
 from tacit.experiments.palette import COLOURS, DECODED, DPI, TRUE, draw_level, words
 from tacit.experiments.run import Runs
 from tacit.experiments.summary import half_width, optimal_value, uniform_value
@@ -23,7 +24,7 @@ SERIES: tuple[dict[str, Any], ...] = (
 """The paper's recipe: one series for each scale of the bonus, in the order of the arms."""
 
 
-def draw_exploration(runs: Runs) -> Canvas:
+def draw_exploration(runs: Runs[Figure]) -> Canvas:
     """Return the picture: one panel for each environment, and the legend in the place of the next."""
     variants = list(runs.figure.environments)
     rows = len(variants) // COLUMNS + 1
@@ -42,7 +43,7 @@ def draw_exploration(runs: Runs) -> Canvas:
     return canvas
 
 
-def _draw_panel(axes: Axes, runs: Runs, variant: str) -> None:
+def _draw_panel(axes: Axes, runs: Runs[Figure], variant: str) -> None:
     mdp = runs.figure.environments[variant]().mdp
     best, floor = optimal_value(mdp), uniform_value(mdp)
     draw_level(axes, best, f"optimum {best:.3f}", right=True)
@@ -61,7 +62,7 @@ def _draw_panel(axes: Axes, runs: Runs, variant: str) -> None:
     axes.set_title(words(variant), fontweight="bold")
 
 
-def _draw_points(axes: Axes, runs: Runs, variant: str, names: list[str], **style: Any) -> None:
+def _draw_points(axes: Axes, runs: Runs[Figure], variant: str, names: list[str], **style: Any) -> None:
     scalars = [[result["scalars"] for result in runs.of(variant, name)] for name in names]
     explored = [np.mean([row["exploration_episodes"] for row in rows]) for rows in scalars]
     rewards = np.array([[row["average_reward_all"] for row in rows] for rows in scalars]).T  # (seeds, names)

@@ -2,21 +2,89 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from tacit.baselines import LEARNERS
 from tacit.decoder import DecoderSettings
 from tacit.envs.layered import LayeredEnv
 from tacit.envs.random_mdp import random_mdp, suite_settings
 from tacit.envs.synthetic import VARIANTS, synthetic
+from tacit.experiments.booking_figure import BOOKING
+from tacit.mdp import ContextualMDP
 from tacit.posterior import METHODS
 from tacit.settings import Settings
 
 LEAST = 20
 """No budget is scaled below this many episodes or tuples: the last tenth still has two."""
+
+
+class Settled(Protocol):
+    """Settings that can be written down."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+
+
+class AnyFigure(Protocol):
+    """What running, storing and publishing need to know of a figure: of a `Figure` or a `BookingFigure`.
+
+    `study` says what its tasks do (`studies.py`) and how they are shown (`publish.py`); `arguments` are what its
+    command takes beside what all take, `origin` what its results say of where they come from.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return its name, which is that of its directory too."""
+
+    @property
+    def title(self) -> str:
+        """Return its title."""
+
+    @property
+    def about(self) -> str:
+        """Return what it shows, in a sentence."""
+
+    @property
+    def study(self) -> str:
+        """Return the name of its study."""
+
+    @property
+    def settings(self) -> Settled:
+        """Return the settings that its learners share."""
+
+    @property
+    def environments(self) -> Mapping[str, Callable[[], Any]]:
+        """Return what makes the environment of each variant."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return everyone who plays."""
+
+    @property
+    def seeds(self) -> int:
+        """Return how many seeds it has unless others are asked for."""
+
+    @property
+    def arguments(self) -> str:
+        """Return the options of its own, as on a command line."""
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """Return facts of its own for `summary.json` and `manifest.json`."""
+
+    def digest_of(self, variant: str) -> str:
+        """Return a digest of an environment."""
+
+    def facts_of(self, variant: str, name: str) -> dict[str, Any]:
+        """Return what determines a task's result beside its environment and its seed."""
+
+    def scaled(self, fraction: float) -> AnyFigure:
+        """Return the same figure on a fraction of its budget."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +132,16 @@ class Figure:
     seeds: int = 20
 
     @property
+    def arguments(self) -> str:
+        """Return the options of its own: none."""
+        return ""
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """Return facts of its own: none."""
+        return {}
+
+    @property
     def counts_exploration(self) -> bool:
         """Return whether exploration is part of the `episodes`; otherwise they come after it."""
         return self.study in ("regret", "exploration")
@@ -83,10 +161,23 @@ class Figure:
         settings = replace(settings, decoder=self.constants.get(environment, settings.decoder))
         return settings if arm is None else arm.settings(settings)
 
+    def digest_of(self, variant: str) -> str:
+        """Return a digest of the true model of an environment."""
+        return mdp_digest(self.environments[variant]().mdp)
+
+    def facts_of(self, variant: str, name: str) -> dict[str, Any]:
+        """Return what determines a task's result beside its environment and its seed."""
+        return {
+            "study": self.study,
+            "settings": self.settings_of(variant, name).to_json(),
+            "episodes": self.episodes,
+            "tuple_counts": self.tuple_counts,
+        }
+
     def scaled(self, fraction: float) -> Figure:
         """Return the same figure on a `fraction` of its budget: T, N, N_0 and the tuple counts.
 
-        >>> FIGURES["synthetic"].scaled(0.01).episodes
+        >>> TABULAR["synthetic"].scaled(0.01).episodes
         400
         """
         settings = self.settings
@@ -110,7 +201,15 @@ def scale(budget: int, fraction: float) -> int:
     return max(round(budget * fraction), min(LEAST, budget))
 
 
-def find_figure(name: str) -> Figure:
+def mdp_digest(mdp: ContextualMDP) -> str:
+    """Return a digest of a true model: its layout and every number in it."""
+    digest = hashlib.sha256(json.dumps(mdp.layout.to_json(), sort_keys=True).encode())
+    for array in (mdp.context_probabilities, mdp.transitions, mdp.rewards, mdp.feedback_probabilities):
+        digest.update(str(array.shape).encode() + array.tobytes())
+    return digest.hexdigest()
+
+
+def find_figure(name: str) -> AnyFigure:
     """Return the figure of that name, or raise an error that lists them."""
     if name not in FIGURES:
         raise ValueError(f"there is no figure {name!r}; there are: {', '.join(FIGURES)}")
@@ -148,7 +247,7 @@ LEARNER_WORDS: Mapping[str, str] = {
 }
 """Who is who, for a reader who has not seen the paper."""
 
-FIGURES: Mapping[str, Figure] = {
+TABULAR: Mapping[str, Figure] = {
     figure.name: figure
     for figure in (
         Figure(
@@ -203,3 +302,7 @@ FIGURES: Mapping[str, Figure] = {
         ),
     )
 }
+"""The figures of section 5.1 and ours, on layered environments."""
+
+FIGURES: Mapping[str, AnyFigure] = {**TABULAR, BOOKING.name: BOOKING}
+"""All figures, by name."""

@@ -20,7 +20,7 @@ from tacit.experiments.tasks import ENVIRONMENT_SEED, Task
 from tacit.fast import FastLearning
 from tacit.layout import FloatArray, IntArray, Layout
 from tacit.settings import Settings
-from tacit.simulate import Simulation, Trace
+from tacit.simulate import REPORT_EVERY, P, Simulation, Trace
 
 Report = Callable[[int, str], None]
 """Called with the episodes (or tuples) done since the last call, and what is being done."""
@@ -68,7 +68,7 @@ def seeded(settings: Settings, seed: int) -> Settings:
     return replace(settings, posterior=posterior, oracle=oracle)
 
 
-def explore(simulation: Simulation, cap: int, report: Report) -> None:
+def explore(simulation: Simulation[Agent], cap: int, report: Report) -> None:
     """Play until the agent no longer explores; one that never stops is an error."""
     simulation.run(cap, report, until=lambda agent: not agent.stage.explores)
     if simulation.agent.stage.explores:
@@ -78,12 +78,12 @@ def explore(simulation: Simulation, cap: int, report: Report) -> None:
         )
 
 
-def learn(simulation: Simulation, episodes: int, report: Report) -> float:
+def learn(simulation: Simulation[P], episodes: int, report: Report, every: int = REPORT_EVERY) -> float:
     """Play the episodes of the figure; return how many a second, without the first few."""
     untimed = min(WARM_UP, episodes // 10)
-    simulation.run(untimed, report)
+    simulation.run(untimed, report, every=every)
     start = time.perf_counter()
-    simulation.run(episodes - untimed, report)
+    simulation.run(episodes - untimed, report, every=every)
     return (episodes - untimed) / (time.perf_counter() - start)
 
 

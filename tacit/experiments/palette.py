@@ -21,6 +21,9 @@ COLOURS = {
     "feedback_as_reward_blind": "#E69F00",
     "last_step_igl": "#56B4E9",
     "uniform": "#8C8C8C",
+    "tacit_paper_gamma": "#CC79A7",
+    "tacit_small": "#CC79A7",
+    "universal_judge": "#009E73",
     "neural": TRUE,
     "frequency": "#E69F00",
     "structured": "#009E73",
@@ -32,6 +35,7 @@ DASHES: Mapping[str, Any] = {
     "feedback_as_reward_blind": (0, (4, 1, 1, 1)),
     "last_step_igl": (0, (1.5, 1)),
     "tacit_fast": (0, (3, 1)),
+    "universal_judge": (0, (4, 1, 1, 1)),
 }
 """Line styles, so that lines differ in print without colour."""
 

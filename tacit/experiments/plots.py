@@ -13,9 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from tacit.experiments.booking_plot import draw_booking
 from tacit.experiments.decoding import FIXED, ILLUSTRATION, illustrate, illustrated_decoder
 from tacit.experiments.exploration_plot import draw_exploration
-from tacit.experiments.figures import ENVIRONMENT_WORDS
+from tacit.experiments.figures import ENVIRONMENT_WORDS, AnyFigure, Figure
 from tacit.experiments.palette import (
     COLOURS,
     DECODED,
@@ -44,7 +45,7 @@ REGIONS = {"homogeneous": "#f6c9d3", "interpolation": "#fbedb9", "heterogeneous"
 """Pink, yellow and green, as the paper's text names them."""
 
 
-def draw(runs: Runs) -> bytes:
+def draw(runs: Runs[AnyFigure]) -> bytes:
     """Return the figure as a PNG."""
     with matplotlib.rc_context(STYLE):
         canvas = DRAW[runs.figure.study](runs)
@@ -53,7 +54,7 @@ def draw(runs: Runs) -> bytes:
     return image.getvalue()
 
 
-def _draw_learning(runs: Runs) -> Canvas:
+def _draw_learning(runs: Runs[Figure]) -> Canvas:
     variants = list(runs.figure.environments)
     if len(variants) == 1:
         canvas = Canvas(figsize=(8.2, 4.4), dpi=DPI, layout="constrained")
@@ -76,7 +77,7 @@ def _draw_learning(runs: Runs) -> Canvas:
     return canvas
 
 
-def _draw_curves(axes: Axes, runs: Runs, variant: str) -> dict[str, tuple[float, str]]:
+def _draw_curves(axes: Axes, runs: Runs[Figure], variant: str) -> dict[str, tuple[float, str]]:
     """Draw every learner; return the last value and the colour of each line by its label."""
     ends: dict[str, tuple[float, str]] = {}
     for learner in reversed(runs.figure.learners):
@@ -93,7 +94,7 @@ def _draw_curves(axes: Axes, runs: Runs, variant: str) -> dict[str, tuple[float,
     return ends
 
 
-def _draw_learner(axes: Axes, runs: Runs, variant: str, learner: str) -> dict[str, tuple[float, str]]:
+def _draw_learner(axes: Axes, runs: Runs[Figure], variant: str, learner: str) -> dict[str, tuple[float, str]]:
     curves = [result["curves"] for result in runs.of(variant, learner)]
     episode = curves[0]["episode"]
     if learner != "tacit":
@@ -114,7 +115,7 @@ def _wrapped(text: str, width: int) -> str:
     return "\n".join(textwrap.wrap(text, width))
 
 
-def _draw_decoding(runs: Runs) -> Canvas:
+def _draw_decoding(runs: Runs[Figure]) -> Canvas:
     canvas = Canvas(figsize=(9.6, 4.2), dpi=DPI, layout="constrained")
     left, right = canvas.subplots(1, 2)
     _draw_illustration(left)
@@ -150,7 +151,7 @@ def _shade(axes: Axes, kappa: float) -> None:
         axes.text(middle, 0.5, name, rotation=90, ha="center", va="center", fontsize=8, color="#555555")
 
 
-def _draw_estimation(axes: Axes, runs: Runs) -> None:
+def _draw_estimation(axes: Axes, runs: Runs[Figure]) -> None:
     variant, counts = next(iter(runs.figure.environments)), np.array(runs.figure.tuple_counts)
     for i, method in enumerate(runs.figure.learners):
         values = np.array([result["curves"]["rewarded"] for result in runs.of(variant, method)])
@@ -178,9 +179,10 @@ def _draw_estimation(axes: Axes, runs: Runs) -> None:
     axes.legend(loc="lower right", title="posterior")
 
 
-DRAW: Mapping[str, Callable[[Runs], Canvas]] = {
+DRAW: Mapping[str, Callable[[Runs[Any]], Canvas]] = {
     "learning": _draw_learning,
     "decoding": _draw_decoding,
     "regret": draw_regret,
     "exploration": draw_exploration,
+    "booking": draw_booking,
 }

@@ -143,7 +143,8 @@ class Display:
         left = tally.seconds_left
         ending = f", about {duration(left)} left" if left is not None else ""
         episodes = f"{tally.done:,} of about {tally.total:,} {self._unit}"
-        return f"{tally.over} of {tally.tasks} runs, {episodes}{ending}"
+        at = f" ({next(iter(tally.running.values()))})" if len(tally.running) == 1 else ""
+        return f"{tally.over} of {tally.tasks} runs, {episodes}{ending}{at}"
 
 
 def duration(seconds: float) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from tacit.experiments.figures import Figure
 from tacit.experiments.palette import DPI, label_ends, line_style, words
 from tacit.experiments.regret import THEOREM, first_fitted, fit_slope
 from tacit.experiments.run import Runs
@@ -18,7 +19,7 @@ LEAST = 1e-12
 """What a regret of zero is drawn as: it has no logarithm."""
 
 
-def draw_regret(runs: Runs) -> Canvas:
+def draw_regret(runs: Runs[Figure]) -> Canvas:
     """Return the picture: one panel for each environment, one below the other."""
     variants = list(runs.figure.environments)
     canvas = Canvas(figsize=(8.2, 4.2 * len(variants)), dpi=DPI, layout="constrained")
@@ -27,7 +28,7 @@ def draw_regret(runs: Runs) -> Canvas:
     return canvas
 
 
-def _draw_panel(axes: Axes, runs: Runs, variant: str) -> None:
+def _draw_panel(axes: Axes, runs: Runs[Figure], variant: str) -> None:
     axes.set(xscale="log", yscale="log", xlim=(1, runs.figure.episodes))
     axes.set(xlabel="episodes T, exploration included", ylabel="cumulative regret")
     axes.set_title(variant, fontweight="bold")

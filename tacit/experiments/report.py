@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from tacit.agent import Agent
 from tacit.decoder import DecoderSettings
@@ -18,6 +18,7 @@ from tacit.experiments.regret import THEOREM, first_fitted
 from tacit.experiments.run import Runs
 from tacit.experiments.summary import Interval, mean_interval, summary_parts
 from tacit.experiments.tables import OURS, Column
+from tacit.findings import raised
 
 ENDING: tuple[Column, ...] = (
     ("regret", "regret", 0),
@@ -47,17 +48,11 @@ DARK = (0, 84, 140)
 """The colour of a full heat-map cell; an empty one is white."""
 
 
-def render(runs: Runs, summary: Mapping[str, Any], manifest: Mapping[str, Any], picture: bytes) -> str:
+def render(
+    runs: Runs[Figure], summary: Mapping[str, Any], manifest: Mapping[str, Any], picture: bytes
+) -> str:
     """Return the page."""
-    environment = Environment(
-        loader=PackageLoader("tacit.experiments", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"interval": show_interval, "heat": heat}
-    return environment.get_template("report.html.j2").render(
+    return page_template("report.html.j2").render(
         figure=runs.figure,
         summary=summary,
         manifest=manifest,
@@ -75,12 +70,25 @@ def render(runs: Runs, summary: Mapping[str, Any], manifest: Mapping[str, Any], 
     )
 
 
-def _by_variant(runs: Runs, summary: Mapping[str, Any]) -> dict[str, Any]:
+def page_template(name: str) -> Template:
+    """Return one of the package's templates, with escaping on and the filters that pages share."""
+    environment = Environment(
+        loader=PackageLoader("tacit.experiments", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"interval": show_interval, "heat": heat}
+    return environment.get_template(name)
+
+
+def _by_variant(runs: Runs[Figure], summary: Mapping[str, Any]) -> dict[str, Any]:
     parts = summary_parts(summary)
     return dict(zip(runs.figure.environments, parts.values(), strict=True)) if parts else {}
 
 
-def _part(runs: Runs, variant: str, summary: Mapping[str, Any]) -> dict[str, Any]:
+def _part(runs: Runs[Figure], variant: str, summary: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "variant": variant,
         "about": ENVIRONMENT_WORDS.get(variant, ""),
@@ -96,7 +104,7 @@ def _largest_unrewarded(summary: Mapping[str, Any]) -> float:
     return max((value["mean"] for row in rows for value in row), default=0.0)
 
 
-def decoding_gap(runs: Runs, variant: str) -> dict[str, Interval]:
+def decoding_gap(runs: Runs[Figure], variant: str) -> dict[str, Interval]:
     """Return true minus decoded reward of the kept learner: over policy learning, and over its last tenth."""
     scalars = [result["scalars"] for result in runs.of(variant, KEPT_AGENT)]
 
@@ -107,7 +115,7 @@ def decoding_gap(runs: Runs, variant: str) -> dict[str, Interval]:
     return {"all": gap("average"), "last": gap("final")}
 
 
-def inspect_kept(runs: Runs, variant: str) -> Inspection | None:
+def inspect_kept(runs: Runs[Figure], variant: str) -> Inspection | None:
     """Return what there is to see in the kept agent of seed 0."""
     task = runs.task(variant, KEPT_AGENT, 0)
     if task is None:
@@ -115,7 +123,7 @@ def inspect_kept(runs: Runs, variant: str) -> Inspection | None:
     return inspect(Agent.load(task.agent_path(runs.request.runs)), runs.figure.environments[variant]().mdp)
 
 
-def assess_kept(runs: Runs, variant: str) -> Trust | None:
+def assess_kept(runs: Runs[Figure], variant: str) -> Trust | None:
     """Return the diagnosis of the kept agent of seed 0: tacit_fast's where there is one, it keeps its counts."""
     for learner in reversed(KEPT_AGENTS):
         task = runs.task(variant, learner, 0)
@@ -124,7 +132,20 @@ def assess_kept(runs: Runs, variant: str) -> Trust | None:
     return None
 
 
-def list_facts(runs: Runs) -> list[tuple[str, str]]:
+def list_raised(runs: Runs[Figure]) -> list[str]:
+    """Return what was found against trusting each environment's result, a line each."""
+    if runs.figure.study == "decoding":
+        return []
+    assessed = {variant: assess_kept(runs, variant) for variant in runs.figure.environments}
+    return [
+        f"finding: {trust.learner} on {variant}: {finding}"
+        for variant, trust in assessed.items()
+        if trust is not None
+        for finding in raised(trust.findings)
+    ]
+
+
+def list_facts(runs: Runs[Figure]) -> list[tuple[str, str]]:
     """Return what was run, in words."""
     figure, settings = runs.figure, runs.figure.settings
     decoder = settings.decoder

@@ -9,26 +9,28 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rich.console import Console
 
 from tacit.checkpoint import save_tree
 from tacit.experiments.crew import Failure, perform_all
-from tacit.experiments.decoding import play_decoding
-from tacit.experiments.figures import Figure
-from tacit.experiments.learning import Report, expected_episodes, play_learning
+from tacit.experiments.figures import AnyFigure
+from tacit.experiments.learning import Report
 from tacit.experiments.progress import Display, Tally
+from tacit.experiments.studies import STUDIES
 from tacit.experiments.tasks import KIND, Task, expand, load_result
 
 ENGINES = ("local",)
+
+F = TypeVar("F", bound=AnyFigure, covariant=True)
 
 
 @dataclass(frozen=True)
 class Request:
     """What was asked for: a figure, how many seeds, which part of its budget, how many processes, where."""
 
-    figure: Figure
+    figure: AnyFigure
     out: Path
     seeds: int | None = None
     fraction: float = 1.0
@@ -60,11 +62,11 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Runs:
+class Runs(Generic[F]):
     """A figure that was performed: the scaled figure, every task with its result, and what went wrong."""
 
     request: Request
-    figure: Figure
+    figure: F
     results: dict[Task, dict[str, Any]]
     computed: int
     started: datetime
@@ -99,7 +101,7 @@ def check_request(request: Request) -> None:
         raise ValueError(f"jobs must be at least 1, got {request.jobs}; leave it out to use every core")
 
 
-def perform(request: Request, console: Console) -> Runs:
+def perform(request: Request, console: Console) -> Runs[AnyFigure]:
     """Return the results of every task of the figure, computing only those that are not stored.
 
     Each is stored as soon as it is finished, so that a call that is interrupted loses only what it was at.
@@ -116,28 +118,28 @@ def perform(request: Request, console: Console) -> Runs:
 
 
 def _perform_missing(
-    missing: list[Task], figure: Figure, request: Request, console: Console
+    missing: list[Task], figure: AnyFigure, request: Request, console: Console
 ) -> list[Failure]:
     if not missing:
         return []
-    expected = {task: expected_size(figure, task) for task in missing}
+    study = STUDIES[figure.study]
+    study.prepare(figure, missing, console)
+    expected = {task: study.expect(figure, task) for task in missing}
     work = partial(perform_task, figure, request.runs)
-    unit = "tuples" if figure.study == "decoding" else "episodes"
     try:
-        with Display(Tally(expected), unit, console) as display:
+        with Display(Tally(expected), study.unit, console) as display:
             return perform_all(missing, work, request.n_jobs, display)
     finally:
         for half_written in request.runs.glob("*.part"):
             half_written.unlink(missing_ok=True)
 
 
-def perform_task(figure: Figure, runs: Path, task: Task, report: Report) -> None:
+def perform_task(figure: AnyFigure, runs: Path, task: Task, report: Report) -> None:
     """Play a task and store its result, and its agent where that is kept. What it warned of is kept too."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         start = time.perf_counter()
-        play = play_decoding if figure.study == "decoding" else play_learning
-        result, agent = play(figure, task, report)
+        result, agent = STUDIES[figure.study].play(figure, task, report)
     if agent is not None:
         agent.save(task.agent_path(runs))
     tree = {
@@ -148,11 +150,6 @@ def perform_task(figure: Figure, runs: Path, task: Task, report: Report) -> None
         **result,
     }
     save_tree(task.path(runs), KIND, tree)
-
-
-def expected_size(figure: Figure, task: Task) -> int:
-    """Return about how much a task does, in the figure's unit."""
-    return sum(figure.tuple_counts) if figure.study == "decoding" else expected_episodes(figure, task)
 
 
 def available_cores() -> int:

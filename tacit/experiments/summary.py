@@ -12,6 +12,7 @@ import numpy as np
 from scipy import stats
 
 from tacit.experiments.decoding import ILLUSTRATION, illustrated_decoder
+from tacit.experiments.figures import AnyFigure, Figure
 from tacit.experiments.regret import fit_slope
 from tacit.experiments.run import Runs
 from tacit.layout import FloatArray
@@ -62,10 +63,16 @@ def half_width(values: FloatArray) -> FloatArray:
     return np.asarray(quantile * values.std(axis=0, ddof=1) / np.sqrt(n))
 
 
-def summarise(runs: Runs) -> dict[str, Any]:
-    """Return what `summary.json` holds."""
+def summarise(runs: Runs[Figure]) -> dict[str, Any]:
+    """Return what `summary.json` holds of a figure on layered environments."""
+    summarise_study = _summarise_decoding if runs.figure.study == "decoding" else _summarise_learning
+    return list_basics(runs) | summarise_study(runs)
+
+
+def list_basics(runs: Runs[AnyFigure]) -> dict[str, Any]:
+    """Return what every summary begins with."""
     request, figure = runs.request, runs.figure
-    facts = {
+    return {
         "figure": figure.name,
         "title": figure.title,
         "seeds": request.n_seeds,
@@ -73,11 +80,9 @@ def summarise(runs: Runs) -> dict[str, Any]:
         "interval": NOTE,
         "settings": figure.settings.to_json(),
     }
-    summarise_study = _summarise_decoding if figure.study == "decoding" else _summarise_learning
-    return facts | summarise_study(runs)
 
 
-def _summarise_learning(runs: Runs) -> dict[str, Any]:
+def _summarise_learning(runs: Runs[Figure]) -> dict[str, Any]:
     figure = runs.figure
     parts = {variant: _summarise_variant(runs, variant) for variant in figure.environments}
     budget = {"episodes" if figure.counts_exploration else "learning_episodes": figure.episodes}
@@ -86,7 +91,7 @@ def _summarise_learning(runs: Runs) -> dict[str, Any]:
     return budget | {"variants": parts}
 
 
-def _summarise_variant(runs: Runs, variant: str) -> dict[str, Any]:
+def _summarise_variant(runs: Runs[Figure], variant: str) -> dict[str, Any]:
     figure, mdp = runs.figure, runs.figure.environments[variant]().mdp
     best, floor = optimal_value(mdp), uniform_value(mdp)
     learners = {
@@ -111,7 +116,7 @@ def summarise_learner(
     return summary
 
 
-def _summarise_decoding(runs: Runs) -> dict[str, Any]:
+def _summarise_decoding(runs: Runs[Figure]) -> dict[str, Any]:
     constants, layout = runs.figure.settings.decoder, next(iter(runs.figure.environments.values()))().layout
     decoder = constants.build(layout.max_actions)
     return {
@@ -121,7 +126,7 @@ def _summarise_decoding(runs: Runs) -> dict[str, Any]:
     }
 
 
-def _summarise_method(runs: Runs, method: str) -> dict[str, Any]:
+def _summarise_method(runs: Runs[Figure], method: str) -> dict[str, Any]:
     curves = [result["curves"] for result in runs.of(next(iter(runs.figure.environments)), method)]
     return {
         f"decoded_{what}": {
@@ -155,7 +160,7 @@ def to_json(summary: Mapping[str, Any]) -> str:
     return json.dumps(summary, indent=2, allow_nan=False) + "\n"
 
 
-def to_csv(runs: Runs) -> str:
+def to_csv(runs: Runs[AnyFigure]) -> str:
     """Return the curves of every run as CSV; an empty field where there is no number."""
     columns = ("tuples", "rewarded", "unrewarded") if runs.figure.study == "decoding" else CURVES
     text = io.StringIO()
@@ -165,7 +170,7 @@ def to_csv(runs: Runs) -> str:
     return text.getvalue()
 
 
-def _rows(runs: Runs, columns: Sequence[str]) -> Iterator[list[Any]]:
+def _rows(runs: Runs[AnyFigure], columns: Sequence[str]) -> Iterator[list[Any]]:
     for task, result in runs.results.items():
         for values in zip(*(result["curves"][column].tolist() for column in columns), strict=True):
             numbers = ["" if value != value else value for value in values]  # NaN is not itself

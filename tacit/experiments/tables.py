@@ -8,6 +8,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from tacit.experiments.figures import Figure
 from tacit.experiments.run import Runs
 from tacit.experiments.summary import Interval, summary_parts
 
@@ -39,11 +40,11 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
 OURS = ("tacit", "tacit_fast")
 
 
-def result_tables(runs: Runs, summary: Mapping[str, Any]) -> Iterator[Table]:
+def result_tables(runs: Runs[Figure], summary: Mapping[str, Any]) -> Iterator[Table]:
     """Yield one table for each environment that learners played, or the decoder's."""
     parts = summary_parts(summary)
     for variant, part in parts.items():
-        title = f"{variant}: optimum {part['optimal_value']:.3f}, {_seeds(summary)}"
+        title = f"{variant}: optimum {part['optimal_value']:.3f}, {count_seeds(summary)}"
         yield _learner_table(title, part["learners"], COLUMNS[runs.figure.study])
     if not parts:
         yield _decoder_table(runs, summary)
@@ -64,7 +65,7 @@ def plus_minus(interval: Interval, decimals: int) -> str:
 def _learner_table(
     title: str, learners: Mapping[str, dict[str, Interval]], columns: Sequence[Column]
 ) -> Table:
-    table = _table(title, ["learner", *(heading for heading, _, _ in columns)])
+    table = make_table(title, ["learner", *(heading for heading, _, _ in columns)])
     (_, first, digits), *rest = columns
     for learner, row in learners.items():
         means = [plus_minus(row[name] | {"high": None}, decimals) for _, name, decimals in rest]
@@ -73,16 +74,17 @@ def _learner_table(
     return table
 
 
-def _decoder_table(runs: Runs, summary: Mapping[str, Any]) -> Table:
-    title = f"decoded reward of a rewarded best action, {_seeds(summary)}"
-    table = _table(title, ["tuples", *runs.figure.learners])
+def _decoder_table(runs: Runs[Figure], summary: Mapping[str, Any]) -> Table:
+    title = f"decoded reward of a rewarded best action, {count_seeds(summary)}"
+    table = make_table(title, ["tuples", *runs.figure.learners])
     for count in runs.figure.tuple_counts:
         rows = (summary["posteriors"][method]["decoded_rewarded"] for method in runs.figure.learners)
         table.add_row(f"{count:,}", *(plus_minus(row[str(count)], 3) for row in rows))
     return table
 
 
-def _table(title: str, headings: list[str]) -> Table:
+def make_table(title: str, headings: list[str]) -> Table:
+    """Return an empty table; all columns but the first are numbers."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     table.add_column(headings[0], no_wrap=True)
     for heading in headings[1:]:
@@ -90,6 +92,7 @@ def _table(title: str, headings: list[str]) -> Table:
     return table
 
 
-def _seeds(summary: Mapping[str, Any]) -> str:
+def count_seeds(summary: Mapping[str, Any]) -> str:
+    """Return how many seeds there are, and what the intervals are."""
     n = summary["seeds"]
     return f"{n} seeds, ± 95 % interval" if n > 1 else "1 seed, so no intervals"

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.checkpoint import CheckpointError, load_tree
-from tacit.experiments.figures import Figure
-from tacit.mdp import ContextualMDP
+from tacit.experiments.figures import AnyFigure
 
 KIND = "run"
 SUFFIX = ".tacit"
@@ -27,6 +26,8 @@ SOURCES = (
     *(f"experiments/{name}.py" for name in ("tasks", "learning", "decoding")),
 )
 """The files whose code decides the result of a task; of these, `ONLY_SHOWS` cannot change it."""
+MORE_SOURCES = {"booking": ("text/*.py", "experiments/booking_figure.py", "experiments/booking_task.py")}
+"""And those of one study alone."""
 ONLY_SHOWS = ("cli.py", "doctor.py")
 
 
@@ -55,9 +56,9 @@ class Task:
         return path.with_name(path.stem + "-agent" + SUFFIX)
 
 
-def expand(figure: Figure, seeds: int) -> list[Task]:
+def expand(figure: AnyFigure, seeds: int) -> list[Task]:
     """Return the tasks of a (scaled) figure, seed by seed, so that whole seeds finish first."""
-    digests = {variant: mdp_digest(make().mdp) for variant, make in figure.environments.items()}
+    digests = {variant: figure.digest_of(variant) for variant in figure.environments}
     return [
         Task(variant, learner, seed, fingerprint(figure, variant, digests[variant], learner, seed))
         for seed in range(seeds)
@@ -66,36 +67,26 @@ def expand(figure: Figure, seeds: int) -> list[Task]:
     ]
 
 
-def fingerprint(figure: Figure, variant: str, environment: str, learner: str, seed: int) -> str:
-    """Return a digest of everything that determines the result of a task; `environment` is its model's."""
+def fingerprint(figure: AnyFigure, variant: str, environment: str, learner: str, seed: int) -> str:
+    """Return a digest of everything that determines the result of a task; `environment` is its digest."""
     facts = {
-        "study": figure.study,
-        "settings": figure.settings_of(variant, learner).to_json(),
-        "episodes": figure.episodes,
-        "tuple_counts": figure.tuple_counts,
+        **figure.facts_of(variant, learner),
         "environment": environment,
         "learner": learner,
         "seed": seed,
         "version": version("tacit"),
-        "source": source_digest(),
+        "source": source_digest(figure.study),
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def mdp_digest(mdp: ContextualMDP) -> str:
-    """Return a digest of a true model: its layout and every number in it."""
-    digest = hashlib.sha256(json.dumps(mdp.layout.to_json(), sort_keys=True).encode())
-    for array in (mdp.context_probabilities, mdp.transitions, mdp.rewards, mdp.feedback_probabilities):
-        digest.update(str(array.shape).encode() + array.tobytes())
-    return digest.hexdigest()
-
-
 @cache
-def source_digest() -> str:
-    """Return a digest of the code that decides results, so that no result outlives a change of it."""
+def source_digest(study: str) -> str:
+    """Return a digest of the code that decides the results of a study, so that no result outlives a change of it."""
     package = Path(str(files("tacit")))
     digest = hashlib.sha256()
-    for path in sorted(path for pattern in SOURCES for path in package.glob(pattern)):
+    patterns = (*SOURCES, *MORE_SOURCES.get(study, ()))
+    for path in sorted(path for pattern in patterns for path in package.glob(pattern)):
         if path.name not in ONLY_SHOWS:
             digest.update(path.relative_to(package).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()

@@ -99,9 +99,7 @@ class Evidence(NamedTuple):
         return self.gain > BEYOND_CHANCE * self.error
 
 
-def cross_validate(
-    sample: Sample, settings: FittingSettings, weights: FloatArray | None = None
-) -> Evidence:
+def cross_validate(sample: Sample, settings: FittingSettings, weights: FloatArray | None = None) -> Evidence:
     """Return the evidence that feedback tells anything: each half of the reactions is foretold from the other.
 
     `weights` (n,) are those of `fit_text_posterior`.

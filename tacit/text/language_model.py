@@ -24,9 +24,11 @@ from tacit.layout import FloatArray
 from tacit.randomness import check_seed
 from tacit.text.adapter import Adapter, flatten, split_like
 from tacit.text.conversation import Choice, Conversation, Reaction, check_candidates
+from tacit.text.fitting import Evidence
 from tacit.text.model import Progress
 from tacit.text.presets import BaseModel, Preset, check_runnable, find_preset
 from tacit.text.prompts import policy_prompt, posterior_prompt
+from tacit.text.small import remarks_on
 from tacit.validation import check_number, check_whole
 
 LEAST_IMPROVEMENT = 1e-4
@@ -71,7 +73,7 @@ class CausalLM:
         self.settings = settings or LanguageModelSettings()
         self.seed = check_seed(seed)
         self.losses: tuple[float, ...] = ()
-        self._uniform_loss = 1.0
+        self.evidence: Evidence | None = None
         check_runnable(self.preset)
         self._posterior, self._policy = (
             Adapter(base, self.settings.rank, self.settings.max_tokens, self.seed)
@@ -96,12 +98,7 @@ class CausalLM:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Return what the user must be told of the last fit: that it learned nothing, if it did not."""
-        if not self.losses or min(self.losses) < self._uniform_loss - LEAST_IMPROVEMENT:
-            return ()
-        return (
-            f"the posterior foretells the candidates taken no better than chance: validation loss "
-            f"{min(self.losses):.3f}, uniform {self._uniform_loss:.3f}; explore longer, or take a larger model",
-        )
+        return () if self.evidence is None else remarks_on(self.evidence)
 
     def fit(
         self,
@@ -120,21 +117,21 @@ class CausalLM:
         self._posterior.weights = best = self._start
         optimiser = adamw(self._posterior, self.preset.posterior_rate)
         report = Report(progress, self.settings.epochs * math.ceil(len(train) / self.settings.batch))
-        self._uniform_loss = sum(1 - 1 / len(reaction.choice.candidates) for reaction in valid) / len(valid)
-        losses = [self._validate(valid)]
-        best_epoch = 0
+        found = self._validate(valid)
+        losses, best_epoch = [float(found.mean())], 0
         for epoch in range(1, self.settings.epochs + 1):
             order = generator.permutation(len(train))
             for start in range(0, len(train), self.settings.batch):
                 self._descend([train[i] for i in order[start : start + self.settings.batch]], optimiser)
                 report.step(f"fitting the posterior: epoch {epoch}, validation loss {losses[-1]:.3f}")
-            losses.append(self._validate(valid))
+            last = self._validate(valid)
+            losses.append(float(last.mean()))
             if losses[-1] < losses[best_epoch] - LEAST_IMPROVEMENT:
-                best, best_epoch = self._posterior.weights, epoch
+                best, best_epoch, found = self._posterior.weights, epoch, last
             elif epoch - best_epoch >= self.settings.patience:
                 break
         self._posterior.weights = best
-        self.losses = tuple(losses)
+        self.losses, self.evidence = tuple(losses), weigh(valid, found)
         report.end(f"posterior fitted: validation loss {losses[best_epoch]:.3f} after epoch {best_epoch}")
 
     def reinforce(self, choices: Sequence[Choice], reward: float) -> None:
@@ -164,7 +161,7 @@ class CausalLM:
             "seed": self.seed,
             "bases": [self._posterior.fingerprint, self._policy.fingerprint],
             "losses": list(self.losses),
-            "uniform_loss": self._uniform_loss,
+            "evidence": None if self.evidence is None else list(self.evidence),
             "posterior": self._posterior.weights,
             "policy": self._policy.weights,
             "optimiser": read_optimiser(self._optimiser, self._policy.parameters),
@@ -184,7 +181,8 @@ class CausalLM:
         model._posterior.weights = state["posterior"]
         model._policy.weights = state["policy"]
         write_optimiser(model._optimiser, model._policy.parameters, state["optimiser"])
-        model.losses, model._uniform_loss = tuple(state["losses"]), state["uniform_loss"]
+        model.losses = tuple(state["losses"])
+        model.evidence = None if state["evidence"] is None else Evidence(*state["evidence"])
         model._pending, model._episodes = state["pending"], state["episodes"]
         model._baseline = state["baseline"]
         return model
@@ -196,9 +194,10 @@ class CausalLM:
             (self._loss(reaction) / len(reactions)).backward()  # type: ignore[no-untyped-call]
         optimiser.step()
 
-    def _validate(self, reactions: Sequence[Reaction]) -> float:
+    def _validate(self, reactions: Sequence[Reaction]) -> FloatArray:
+        """Return the loss of each reaction, (n,)."""
         with torch.no_grad():
-            return sum(float(self._loss(reaction)) for reaction in reactions) / len(reactions)
+            return np.array([float(self._loss(reaction)) for reaction in reactions])
 
     def _loss(self, reaction: Reaction) -> torch.Tensor:
         """Return ‖h(x, y, s) - e_a‖², the term of one reaction in eq. 5."""
@@ -238,6 +237,13 @@ def hold_out(
     n = min(max(1, round(share * len(reactions))), len(reactions) - 1)
     order = generator.permutation(len(reactions))
     return [reactions[i] for i in order[n:]], [reactions[i] for i in order[:n]]
+
+
+def weigh(reactions: Sequence[Reaction], losses: FloatArray) -> Evidence:
+    """Return how far below the uniform posterior's loss, 1 - 1/K, the losses (n,) are, with the standard error."""
+    gains = np.array([1 - 1 / len(reaction.choice.candidates) for reaction in reactions]) - losses
+    error = float(gains.std(ddof=1)) / math.sqrt(len(gains)) if len(gains) > 1 else math.inf
+    return Evidence(float(gains.mean()), error)
 
 
 def softmax(logits: FloatArray) -> FloatArray:

@@ -82,9 +82,9 @@ class SmallModel:
 
         Not needed for learning, only much faster than one by one.
         """
-        last = [pair for pair in pairs if len(pair[0].exchanges) == self.horizon - 1]
-        self.features.match(last, progress)
-        texts = [text for pair in pairs if pair not in last for text in pair[1]]
+        last = self.horizon - 1
+        self.features.match([pair for pair in pairs if len(pair[0].exchanges) == last], progress)
+        texts = [text for pair in pairs if len(pair[0].exchanges) < last for text in pair[1]]
         self.features.sentences(list(dict.fromkeys(texts)), progress)
         self.features.sentences(list(dict.fromkeys(pair[0].context.request for pair in pairs)), progress)
         self.features.profiles([pair[0].context.profile for pair in pairs], progress)
@@ -216,9 +216,9 @@ def remarks_on(evidence: Evidence) -> tuple[str, ...]:
     if evidence.found:
         return ()
     return (
-        "the feedback cannot be told from noise: on reactions left out of the fit it foretells the candidates taken no "
-        f"better than chance (gain {evidence.gain:.4f}, standard error {evidence.error:.4f}), so decoded rewards are "
-        "not to be trusted; explore longer, and check that feedback depends on what was done",
+        "the feedback is not shown to be more than noise: on reactions left out of the fit it foretells the candidates "
+        f"taken no better than chance (gain {evidence.gain:.4f}, standard error {evidence.error:.4f}), so do not trust "
+        "decoded rewards yet; explore longer, and check that feedback depends on what was done",
     )
 
 
