@@ -24,11 +24,10 @@ from tacit.layout import FloatArray
 from tacit.randomness import check_seed
 from tacit.text.adapter import Adapter, flatten, split_like
 from tacit.text.conversation import Choice, Conversation, Reaction, check_candidates
-from tacit.text.fitting import Evidence
+from tacit.text.fitting import Evidence, remarks_on
 from tacit.text.model import Progress
 from tacit.text.presets import BaseModel, Preset, check_runnable, find_preset
 from tacit.text.prompts import policy_prompt, posterior_prompt
-from tacit.text.small import remarks_on
 from tacit.validation import check_number, check_whole
 
 LEAST_IMPROVEMENT = 1e-4

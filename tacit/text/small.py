@@ -21,11 +21,11 @@ from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.encoder import BundledEncoder, Encoder, Float32Array
 from tacit.text.features import Features
 from tacit.text.fitting import (
-    Evidence,
     FittingSettings,
     cross_validate,
     fit_logistic,
     fit_text_posterior,
+    remarks_on,
 )
 from tacit.text.matching import FEATURES
 from tacit.text.model import Progress
@@ -205,26 +205,6 @@ class SmallModel:
             self.features.profiles([context.profile for context in contexts], progress).astype(np.float64),
             np.array([choice.action for choice in choices]),
         )
-
-
-def remarks_on(evidence: Evidence) -> tuple[str, ...]:
-    """Return what the user must be told of a fit: that feedback says nothing, if it does not.
-
-    >>> remarks_on(Evidence(gain=0.1, error=0.01))
-    ()
-    """
-    if evidence.found:
-        return ()
-    return (
-        "the feedback is not shown to be more than noise: on reactions left out of the fit it foretells the candidates "
-        f"taken no better than chance (gain {evidence.gain:.4f}, standard error {evidence.error:.4f}), so do not trust "
-        "decoded rewards yet; explore longer, and check that feedback depends on what was done",
-    )
-
-
-def uniform_weights(reactions: Sequence[Reaction]) -> FloatArray:
-    """Return 1/(K p) of each reaction, (n,): as many times it counts among uniform ones."""
-    return np.array([1 / (len(r.choice.candidates) * r.choice.probability) for r in reactions])
 
 
 @cache
