@@ -115,6 +115,21 @@ def cross_validate(sample: Sample, settings: FittingSettings, weights: FloatArra
     return Evidence(float(gains.mean()), float(gains.std() / np.sqrt(len(sample))))
 
 
+def remarks_on(evidence: Evidence) -> tuple[str, ...]:
+    """Return what the user must be told of a fit: that feedback says nothing, if it does not.
+
+    >>> remarks_on(Evidence(gain=0.1, error=0.01))
+    ()
+    """
+    if evidence.found:
+        return ()
+    return (
+        "the feedback is not shown to be more than noise: on reactions left out of the fit it foretells the candidates "
+        f"taken no better than chance (gain {evidence.gain:.4f}, standard error {evidence.error:.4f}), so do not trust "
+        "decoded rewards yet; explore longer, and check that feedback depends on what was done",
+    )
+
+
 def squared_loss(
     posterior: TextPosterior,
     sample: Sample,

@@ -21,6 +21,7 @@ from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.encoder import BundledEncoder, Encoder, Float32Array
 from tacit.text.features import Features
 from tacit.text.fitting import (
+    Evidence,
     FittingSettings,
     cross_validate,
     fit_logistic,
@@ -205,6 +206,11 @@ class SmallModel:
             self.features.profiles([context.profile for context in contexts], progress).astype(np.float64),
             np.array([choice.action for choice in choices]),
         )
+
+
+def uniform_weights(reactions: Sequence[Reaction]) -> FloatArray:
+    """Return 1/(K p) of each reaction, (n,): as many times it counts among uniform ones."""
+    return np.array([1 / (len(r.choice.candidates) * r.choice.probability) for r in reactions])
 
 
 @cache
