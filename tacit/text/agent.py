@@ -104,7 +104,7 @@ class TextAgent:
     >>> agent = TextAgent(TextSettings(horizon=1), seed=1)
     >>> episode = agent.begin("I am looking for something to read")
     >>> agent.act(episode, "I am looking for something to read", ["A novel?", "A comic?", "A newspaper?"])
-    'A comic?'
+    'A novel?'
     >>> agent.end(episode, "Oh, why not.")
     >>> episode
     TextEpisode(id=0, steps=1, ended)
