@@ -12,7 +12,6 @@ from rich.console import Console
 from scipy.stats import binomtest, chi2_contingency
 from test_constants import draw_counts
 
-from tacit import cli
 from tacit.agent import Agent
 from tacit.anchors import Anchor, coin_chance
 from tacit.decoder import DecoderSettings
@@ -23,6 +22,7 @@ from tacit.envs.synthetic import synthetic, synthetic_mdp
 from tacit.envs.unhealthy import SMALL_SIGMA, action_dependent, shuffled, small_sigma, tilt
 from tacit.experiments.figures import FIGURES
 from tacit.experiments.publish import publish
+from tacit.experiments.report import list_raised
 from tacit.experiments.run import Request, perform
 from tacit.fast import FIRST_CHECK
 from tacit.findings import Finding, raised, verdict
@@ -467,4 +467,4 @@ def test_the_report_and_the_command_line_say_whether_to_trust_it(make, seen, tmp
     assert f"<h3>{seen}</h3>" in told
     assert "minority-assumed" in told
     expected = ["tacit_fast on synthetic: feedback-tells-nothing"] if seen == "cannot work" else []
-    assert [line.split(": In")[0] for line in cli._raised(runs)] == expected
+    assert [line.split(": In")[0] for line in list_raised(runs)] == expected

@@ -28,7 +28,7 @@ def test_what_was_kept_first_stays(tmp_path):
 def test_a_file_that_is_no_store(tmp_path):
     (tmp_path / "e").write_text("not a database" * 100)
     with pytest.raises(ValueError, match="remove the file, or set TACIT_CACHE"):
-        EncodingCache(tmp_path / "e")
+        EncodingCache(tmp_path / "e").get(["k"])
 
 
 def test_where_encodings_are_kept(monkeypatch, tmp_path):

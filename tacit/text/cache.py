@@ -11,6 +11,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -52,9 +53,10 @@ class EncodingCache:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self._memory: dict[str, Float32Array] = {}
-        self._file: sqlite3.Connection | None = None
-        if path is not None:
-            self._file = open_file(path)
+
+    @cached_property
+    def _file(self) -> sqlite3.Connection | None:
+        return None if self.path is None else open_file(self.path)
 
     def get(self, keys: Sequence[str]) -> dict[str, Float32Array]:
         """Return the encodings that there are, by key."""
