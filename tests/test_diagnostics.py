@@ -466,5 +466,5 @@ def test_the_report_and_the_command_line_say_whether_to_trust_it(make, seen, tmp
     told = page[page.index("Can this be trusted?") :]
     assert f"<h3>{seen}</h3>" in told
     assert "minority-assumed" in told
-    expected = ["tacit_fast on synthetic: feedback-tells-nothing"] if seen == "cannot work" else []
+    expected = ["finding: tacit_fast on synthetic: feedback-tells-nothing"] if seen == "cannot work" else []
     assert [line.split(": In")[0] for line in list_raised(runs)] == expected
