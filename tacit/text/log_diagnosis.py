@@ -18,7 +18,7 @@ from tacit.text.conversation import Reaction
 from tacit.text.fitting import Evidence, cross_validate
 from tacit.text.logged_text import ReadText, gather_text, read_text
 from tacit.text.posterior import Sample
-from tacit.text.reward_model import Meanings, TextRewardModel, accept_unknown, calibrated
+from tacit.text.reward_model import Meanings, TextRewardModel, accept_unknown
 from tacit.text.small import uniform_weights
 
 SHUFFLES = 5
@@ -192,7 +192,7 @@ def list_speakers(
     Which of the two is the ironic one the fit leaves open: kind and contrary can change names together.
     """
     assert model.model.fitted is not None
-    posterior = calibrated(model.model.fitted)
+    posterior = model.model.fitted.as_fitted
     profiled: BoolArray = np.asarray(sample.profile.any(axis=1))
     plainness = posterior.plainness(sample)
     ratios = posterior.ratios(sample)

@@ -14,7 +14,7 @@ remark or a contrary one's unkind. The sum of f is g ≤ 1 < K/2: that rewarding
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,10 +121,15 @@ class TextPosterior:
         """Return h(x, y, s), (n, K)."""
         return bayes(self.rewards(sample), self.ratios(sample), sample.mask)
 
+    @property
+    def as_fitted(self) -> TextPosterior:
+        """Return the posterior without the sharpness that J is given: its probabilities are the calibrated ones."""
+        return replace(self, sharpness=1.0)
+
     def confidence(self, sample: Sample) -> FloatArray:
         """Return the probability of the likelier reward of the candidate taken, (n,): at least 1/2."""
         f = self.rewards(sample)[np.arange(len(sample)), sample.taken]
-        good = f / (f + (1 - f) * np.exp(-np.clip(self.ratios(sample), -50, 50)))
+        good = f / (f + (1 - f) * np.exp(-self.as_fitted.ratios(sample)))
         return np.asarray(np.maximum(good, 1 - good))
 
     def to_state(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,7 +182,7 @@ def text_decoder(c: float) -> DecoderSettings:
 
 def weigh_meanings(posterior: TextPosterior, sample: Sample, decoder: DecoderSettings) -> Meanings:
     """Return J, Pr[r = 1 | y, a] and Pr[the state is good | y, a] of reactions; see the module's docstring."""
-    as_fitted = calibrated(posterior)
+    as_fitted = posterior.as_fitted
     rows, decoded = np.arange(len(sample)), np.empty(len(sample))
     h, K = posterior.predict(sample), sample.mask.sum(axis=1)
     for size in np.unique(K):
@@ -192,11 +192,6 @@ def weigh_meanings(posterior: TextPosterior, sample: Sample, decoder: DecoderSet
     more = np.expm1(as_fitted.ratios(sample))  # e^l - 1
     evidence = 1 + g * q * more
     return Meanings(decoded, g * q * (1 + more) / evidence, g * (1 + q * more) / evidence)
-
-
-def calibrated(posterior: TextPosterior) -> TextPosterior:
-    """Return the posterior as it was fitted, without the sharpness that J is given."""
-    return replace(posterior, sharpness=1.0)
 
 
 def encode_in_batches(model: SmallModel, reactions: Sequence[Reaction]) -> Iterator[Sample]:
