@@ -214,8 +214,8 @@ def measure_diagnose() -> None:
 
 def write_big(path: Path) -> None:
     with LogWriter(path) as writer:
-        for part in range(BIG // 1_000_000):
-            for episode in draw_logs(synthetic_mdp(), 1_000_000, part):
+        for part in range(BIG // 100_000):
+            for episode in draw_logs(synthetic_mdp(), 100_000, part):
                 record = episode.to_json() | {"episode": f"e{part}-{episode.episode:06d}"}
                 writer.write(record | {"user": f"user-{int(episode.episode) % 977}"})
 
