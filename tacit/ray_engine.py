@@ -7,7 +7,6 @@ the counts of finite data, which add up, the same to the last bit.
 from __future__ import annotations
 
 import logging
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -115,17 +114,24 @@ def deal(
         [{"piece": piece} for piece in pieces], override_num_blocks=max(len(pieces), 1)
     )
     for row in dataset.map(_Row, fn_constructor_args=(work, given), concurrency=workers).iter_rows():
-        yield pickle.loads(row["result"])
+        yield row["result"].value
+
+
+class _Held:
+    """What came of a piece, as one value: Ray would take a bare tuple or array for a column of its own."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 class _Row:
-    """Takes a piece out of Ray's row and puts what comes of it into another, as bytes: Ray would unpack tuples."""
+    """Takes a piece out of Ray's row and puts what comes of it into another; Ray carries it, as it does pieces."""
 
     def __init__(self, work: Callable[..., Callable[[Piece], Any]], given: tuple[Any, ...]) -> None:
         self._work = work(*given)
 
-    def __call__(self, row: dict[str, Any]) -> dict[str, bytes]:
-        return {"result": pickle.dumps(self._work(row["piece"]))}
+    def __call__(self, row: dict[str, Any]) -> dict[str, _Held]:
+        return {"result": _Held(self._work(row["piece"]))}
 
 
 def _episodes(piece: Piece, problems: Problems) -> Iterator[LoggedEpisode]:
