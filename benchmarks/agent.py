@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from tacit.agent import Agent
-from tacit.decoder import DecoderSettings
+from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.posterior import PosteriorSettings
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.synthetic import synthetic
-from tacit.posterior import PosteriorSettings
-from tacit.settings import CollectionSettings, HomingSettings, Settings
+from tacit.learning.settings import CollectionSettings, HomingSettings, Settings
 from tacit.simulate import Simulation
 
 EPISODES = 40_000

@@ -15,13 +15,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tacit.convert import convert
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
-from tacit.labelling import label_files
-from tacit.logs import LogWriter, Problems, read_logs
-from tacit.reward_fitting import fit
-from tacit.trl_export import Export
+from tacit.logs.convert import convert
+from tacit.logs.episodes import LogWriter, Problems, read_logs
+from tacit.logs.trl import Export
+from tacit.offline.fit import fit
+from tacit.offline.label import label_files
 
 EVENTS = 2000
 EPISODES = 10_000

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.base.arrays import BoolArray, FloatArray
 from tacit.baselines import LEARNERS
-from tacit.decoder import DecoderSettings
+from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.booking import BookingEnv, load_tasks, make_dialogues
 from tacit.envs.dialogues import Dialogue
 from tacit.envs.drawn_logs import draw_logs
@@ -30,18 +31,17 @@ from tacit.envs.random_mdp import random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic, synthetic_mdp
 from tacit.envs.text_source import TextSource
 from tacit.envs.unhealthy import action_dependent, shuffled, small_sigma
-from tacit.evaluate import evaluate
-from tacit.labelling import label_files
-from tacit.layout import BoolArray, FloatArray
-from tacit.log_diagnosis import diagnose_logs
-from tacit.logs import LoggedEpisode, LoggedStep, LogWriter
-from tacit.mdp import ContextualMDP, evaluate_policy, solve_optimal
-from tacit.off_policy import ESTIMATORS
-from tacit.reward_fitting import fit
-from tacit.reward_model import RewardModel, TableModel, label_episodes, load_model
-from tacit.settings import Settings
+from tacit.learning.settings import Settings
+from tacit.logs.episodes import LoggedEpisode, LoggedStep, LogWriter
+from tacit.offline.fit import fit
+from tacit.offline.label import label_files
+from tacit.offline.reward_model import RewardModel, TableModel, label_episodes, load_model
+from tacit.offline.tables.diagnose import diagnose_logs
+from tacit.offline.tables.evaluate import evaluate
+from tacit.offline.tables.off_policy import ESTIMATORS
+from tacit.offline.tables.train import train
+from tacit.problem.mdp import ContextualMDP, evaluate_policy, solve_optimal
 from tacit.simulate import Simulation
-from tacit.train import train
 
 SEEDS = 5
 BIG = 1_000_000

@@ -18,9 +18,9 @@ import cvxpy
 import numpy as np
 import scipy.sparse
 
-from tacit.dual_newton import solve_packed
-from tacit.layout import BoolArray, FloatArray, IntArray
-from tacit.occupancy import OccupancySolution, solve_occupancy
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.planning.dual_newton import solve_packed
+from tacit.planning.occupancy import OccupancySolution, solve_occupancy
 
 cp: Any = cvxpy  # its functions are not typed
 LEARNING_RATE = 0.05

@@ -17,7 +17,7 @@ import numpy as np
 from tacit.agent import Agent
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import random_mdp, suite_settings
-from tacit.mdp import evaluate_policy, solve_optimal
+from tacit.problem.mdp import evaluate_policy, solve_optimal
 from tacit.simulate import Simulation
 
 ENOUGH = 0.9

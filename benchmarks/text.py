@@ -19,14 +19,14 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from tacit.base.arrays import FloatArray
 from tacit.baselines.text_learners import TEXT_LEARNERS
 from tacit.envs.booking import SETTINGS, BookingEnv, load_tasks, make_dialogues
 from tacit.envs.dialogues import Dialogue
 from tacit.experiments.summary import mean_interval
-from tacit.layout import FloatArray
 from tacit.text.agent import TextAgent
 from tacit.text.conversation import Choice, Conversation, Exchange, Reaction, TextContext
-from tacit.text.small import SmallModel
+from tacit.text.small.model import SmallModel
 from tacit.text.stages import TextLearning, TextSettings
 
 FIRST_SEED = 100

@@ -10,13 +10,14 @@ Episode(id=0, stage='fast learning', steps=0, open)
 from typing import Any
 
 from tacit.agent import Agent
-from tacit.decoder import DecoderSettings
-from tacit.layout import Finite, Layout, Vectors
-from tacit.posterior import PosteriorSettings
-from tacit.regression import OracleSettings
-from tacit.schedule import GammaSchedule
-from tacit.settings import CollectionSettings, FastSettings, HomingSettings, Settings
-from tacit.stage import Episode
+from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.posterior import PosteriorSettings
+from tacit.learning.settings import CollectionSettings, FastSettings, HomingSettings, Settings
+from tacit.learning.stage import Episode
+from tacit.planning.regression import OracleSettings
+from tacit.planning.schedule import GammaSchedule
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Finite, Vectors
 
 __all__ = [
     "Agent",
@@ -36,7 +37,7 @@ __all__ = [
     "load_model",
 ]
 
-LATE = {"fit": "tacit.reward_fitting", "load_model": "tacit.reward_model"}
+LATE = {"fit": "tacit.offline.fit", "load_model": "tacit.offline.reward_model"}
 """What is imported when it is asked for: reading logs needs more than learning online."""
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.checkpoint import load_tree, save_tree
-from tacit.collection import Collection
-from tacit.episodes import (
+from tacit.base.checkpoint import load_tree, save_tree
+from tacit.base.randomness import EpisodeDraws, draw_index
+from tacit.learning.collection import Collection
+from tacit.learning.fast import FastLearning
+from tacit.learning.handles import (
     check_complete,
     check_open,
     check_ours,
@@ -19,13 +21,12 @@ from tacit.episodes import (
     refuse_more_steps,
     refuse_other_feedback,
 )
-from tacit.fast import FastLearning
-from tacit.homing import Homing
-from tacit.layout import Encoded, Label, Layout
-from tacit.policy_learning import PolicyLearning
-from tacit.randomness import EpisodeDraws, draw_index
-from tacit.settings import Settings
-from tacit.stage import Episode, Plan, Stage
+from tacit.learning.homing import Homing
+from tacit.learning.policy_learning import PolicyLearning
+from tacit.learning.settings import Settings
+from tacit.learning.stage import Episode, Plan, Stage
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded, Label
 
 KIND = "agent"
 

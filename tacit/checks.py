@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.agent import Agent
-from tacit.checkpoint import save_tree
+from tacit.base.checkpoint import save_tree
 from tacit.simulate import Source
 
 MakeAgent = Callable[[int], Any]

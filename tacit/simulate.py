@@ -8,9 +8,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from tacit.layout import BoolArray, FloatArray
-from tacit.logs import LogWriter, log_of
-from tacit.mdp import ContextualMDP, policy_value, solve_optimal
+from tacit.base.arrays import BoolArray, FloatArray
+from tacit.logs.episodes import LogWriter, log_of
+from tacit.problem.mdp import ContextualMDP, policy_value, solve_optimal
 
 Progress = Callable[[int, str], None]
 """Called now and then with the episodes played since the last call and the agent's stage."""
@@ -108,10 +108,10 @@ class Simulation(Generic[P]):
     if given; `mdp`, for exact regret, is for layered environments.
 
     >>> from tacit.baselines import LEARNERS
-    >>> from tacit.decoder import DecoderSettings
+    >>> from tacit.decoding.decoder import DecoderSettings
     >>> from tacit.envs.gym_adapter import GymSource
     >>> from tacit.envs.synthetic import synthetic
-    >>> from tacit.settings import Settings
+    >>> from tacit.learning.settings import Settings
     >>> env = synthetic()
     >>> agent = LEARNERS["uniform"].make(env.layout, Settings(DecoderSettings(0.9, 1.3)), 0)
     >>> trace = Simulation(agent, GymSource(env), seed=0, mdp=env.mdp).run(1000)

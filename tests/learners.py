@@ -1,12 +1,12 @@
 """Small agents and environments that the tests share."""
 
 from tacit.baselines import ALL_STAGES, LEARNERS
-from tacit.decoder import DecoderSettings
+from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.posterior import PosteriorSettings
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
-from tacit.posterior import PosteriorSettings
-from tacit.regression import OracleSettings
-from tacit.settings import CollectionSettings, HomingSettings, Settings
+from tacit.learning.settings import CollectionSettings, HomingSettings, Settings
+from tacit.planning.regression import OracleSettings
 
 __all__ = ["ALL_STAGES", "SMALL", "make_learner", "source_for", "synthetic"]
 

@@ -4,8 +4,9 @@ from itertools import product
 
 import numpy as np
 
-from tacit.layout import Finite, Layout
-from tacit.posterior import Tuples
+from tacit.decoding.posterior import Tuples
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Finite
 
 SYNTHETIC = Layout.regular([1, 2], n_actions=5, n_contexts=2, n_feedback=2)
 RAGGED = Layout(

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `tacit.occupancy`: one flat vector, dense matrices, and CVXPY's own words."""
+"""Slow, obvious twins of `tacit.planning.occupancy`: one flat vector, dense matrices, and CVXPY's own words."""
 
 import numpy as np
 

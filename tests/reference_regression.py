@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.layout import FloatArray, Layout
+from tacit.base.arrays import FloatArray
+from tacit.problem.layout import Layout
 
 
 def vaw_forecast(

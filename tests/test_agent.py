@@ -6,15 +6,15 @@ import pytest
 from learners import ALL_STAGES, SMALL, make_learner, source_for
 
 from tacit.agent import Agent
+from tacit.base.checkpoint import CheckpointError
 from tacit.baselines import LEARNERS
-from tacit.checkpoint import CheckpointError
 from tacit.checks import saved
-from tacit.decoder import DecoderSettings
+from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
+from tacit.learning.stage import Plan
 from tacit.simulate import Simulation
-from tacit.stage import Plan
 
 STAGES = ("homing", "collection", "policy learning")
 
@@ -144,7 +144,7 @@ def test_constants_that_break_the_assumption_are_refused_at_once():
 
 
 def test_a_state_that_cannot_be_reached_does_not_hang_collection():
-    from tacit.settings import HomingSettings
+    from tacit.learning.settings import HomingSettings
 
     env = random_mdp(0, RandomMDPSettings(layers=2, states=3, actions=4, unreachable=1, homogeneous=0))
     settings = replace(
@@ -195,8 +195,8 @@ def test_nothing_reachable_is_said_and_survived():
 
 
 def test_settings_that_cannot_run_are_refused_before_the_first_episode():
-    from tacit.posterior import PosteriorSettings
-    from tacit.regression import OracleSettings
+    from tacit.decoding.posterior import PosteriorSettings
+    from tacit.planning.regression import OracleSettings
 
     vectors = random_mdp(0, RandomMDPSettings(vectors=2)).layout
     neural = replace(SMALL, posterior=PosteriorSettings())

@@ -20,7 +20,7 @@ from tacit.checks import (
     check_save_and_load,
     check_seed_decides,
 )
-from tacit.decoder import DecoderSettings
+from tacit.decoding.decoder import DecoderSettings
 
 
 def load(path):

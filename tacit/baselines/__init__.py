@@ -9,9 +9,9 @@ from tacit.baselines.last_step_igl import LastStepExploration, LastStepIGL
 from tacit.baselines.uniform import Uniform
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.layered import LayeredEnv
-from tacit.layout import Layout
-from tacit.settings import Settings
-from tacit.stage import Stage
+from tacit.learning.settings import Settings
+from tacit.learning.stage import Stage
+from tacit.problem.layout import Layout
 
 ALL_STAGES: Mapping[str, type[Stage]] = {
     **STAGES,

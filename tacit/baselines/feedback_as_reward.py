@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.layout import Encoded, Finite, Layout
-from tacit.policy_learning import PolicyLearner
-from tacit.settings import Settings
-from tacit.stage import Episode, Plan, Stage
+from tacit.learning.policy_learning import PolicyLearner
+from tacit.learning.settings import Settings
+from tacit.learning.stage import Episode, Plan, Stage
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded, Finite
 
 
 class FeedbackAsReward:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tacit.collection import TupleBuffer
-from tacit.decoder import RewardDecoder, build_decoder
-from tacit.inverse_gap import gamma_at, inverse_gap_weights
-from tacit.layout import Encoded, Layout
-from tacit.posterior import fit_posterior, posterior_from_state
-from tacit.regression import make_oracle
-from tacit.settings import Settings, check_runnable
-from tacit.stage import Episode, Plan, Stage
+from tacit.decoding.decoder import RewardDecoder, build_decoder
+from tacit.decoding.posterior import fit_posterior, posterior_from_state
+from tacit.learning.collection import TupleBuffer
+from tacit.learning.settings import Settings, check_runnable
+from tacit.learning.stage import Episode, Plan, Stage
+from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
+from tacit.planning.regression import make_oracle
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded
 
 
 class LastStepExploration:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tacit.layout import Encoded, Layout
-from tacit.settings import Settings
-from tacit.stage import Episode, Plan, Stage
+from tacit.learning.settings import Settings
+from tacit.learning.stage import Episode, Plan, Stage
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded
 
 
 class Uniform:

@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 import gymnasium as gym
 import numpy as np
 
+from tacit.base.randomness import EpisodeDraws, check_seed
 from tacit.envs.candidates import Values, change_one, count_values, make_grid
 from tacit.envs.corpora import Task, read_corpora
 from tacit.envs.corpus_files import data_directory, has_some
@@ -27,7 +28,6 @@ from tacit.envs.ontology import SIZE, generate_tasks
 from tacit.envs.phrasing import Useless, write_answer, write_bookings, write_question, write_useless
 from tacit.envs.profiles import write_profile
 from tacit.envs.remarks import MANNERS, Style, write_remarks
-from tacit.randomness import EpisodeDraws, check_seed
 
 Setting = Literal["paper", "hard", "personal"]
 SETTINGS: tuple[Setting, ...] = get_args(Setting)

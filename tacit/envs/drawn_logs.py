@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacit.layout import FloatArray, IntArray
-from tacit.logs import LoggedEpisode, LoggedStep
-from tacit.mdp import ContextualMDP
+from tacit.base.arrays import FloatArray, IntArray
+from tacit.logs.episodes import LoggedEpisode, LoggedStep
+from tacit.problem.mdp import ContextualMDP
 
 
 def draw_logs(

@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from tacit.layout import Layout
+from tacit.problem.layout import Layout
 
 Reader = Callable[[Any, Mapping[str, Any]], Any]
 """Reads something off (observation, info)."""

@@ -7,9 +7,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from tacit.layout import Finite, FloatArray, Layout, Vectors, consecutive_states
-from tacit.mdp import ContextualMDP
-from tacit.randomness import EpisodeDraws, draw_index
+from tacit.base.arrays import FloatArray
+from tacit.base.randomness import EpisodeDraws, draw_index
+from tacit.problem.layout import Layout, consecutive_states
+from tacit.problem.mdp import ContextualMDP
+from tacit.problem.spaces import Finite, Vectors
 
 Observation = dict[str, Any]
 

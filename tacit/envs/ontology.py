@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
+from tacit.base.randomness import check_seed
 from tacit.envs.corpora import SLOTS, Task
 from tacit.envs.grammar import draw_wording
 from tacit.envs.phrasing import say
-from tacit.randomness import check_seed
 
 SIZE = 3768
 """Tasks that stand in for the corpora where they are not there: as many as the corpora have."""

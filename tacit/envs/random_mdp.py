@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.base.arrays import FloatArray
 from tacit.envs.layered import LayeredEnv
-from tacit.layout import Finite, FloatArray, Layout, Space, Vectors, consecutive_states
-from tacit.mdp import ContextualMDP
+from tacit.problem.layout import Layout, consecutive_states
+from tacit.problem.mdp import ContextualMDP
+from tacit.problem.spaces import Finite, Space, Vectors
 
 UNLIKELY = 1e-3
 """Probability mass per row that leads to a hardly reachable state."""

@@ -18,6 +18,7 @@ from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
+from tacit.base.randomness import check_seed
 from tacit.envs.booking import Script, assemble, chance, check_setting, write_script
 from tacit.envs.candidates import Values, count_values
 from tacit.envs.corpora import Task
@@ -27,7 +28,6 @@ from tacit.envs.phrasing import Useless, mentions, say, say_day
 from tacit.envs.profiles import FACTS
 from tacit.envs.remarks import MANNERS
 from tacit.envs.writers import Writer
-from tacit.randomness import check_seed
 
 ATTEMPTS = 3
 """How often a text is asked for before the grammar's is taken."""

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from tacit.base.arrays import FloatArray
 from tacit.envs.layered import LayeredEnv
-from tacit.layout import FloatArray, Layout
-from tacit.mdp import ContextualMDP
+from tacit.problem.layout import Layout
+from tacit.problem.mdp import ContextualMDP
 
 NAMES = (("s1 good",), ("s2 good", "s2 bad"), ("s3 good", "s3 bad"))
 
@@ -45,7 +46,7 @@ def synthetic_mdp(
     others with p_reward; in the last bad state nothing is. With `personal`, the best last action of
     context 1 is the last one in place of the first.
 
-    >>> from tacit.mdp import solve_optimal
+    >>> from tacit.problem.mdp import solve_optimal
     >>> solve_optimal(synthetic_mdp()).values.round(3)
     array([0.729, 0.729])
     """

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.base.arrays import FloatArray
+from tacit.base.randomness import draw_index
 from tacit.envs.layered import LayeredEnv, Observation
 from tacit.envs.synthetic import synthetic_mdp
-from tacit.layout import FloatArray
-from tacit.mdp import ContextualMDP
-from tacit.randomness import draw_index
+from tacit.problem.mdp import ContextualMDP
 
 SMALL_SIGMA = (0.7, 0.7, 0.3, 0.3, 0.3)
 """Rewards f of five actions with theta = 0.7, M = 2.3 < K/2 and sigma = 0.7 * 2.7 / 2.3 = 0.82."""

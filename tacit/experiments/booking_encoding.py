@@ -1,6 +1,6 @@
 """Encodes what the tasks of the booking figure will read, once, before they run: workers then only look it up.
 
-What is encoded is kept in the user's cache (`tacit.text.cache`), chunk by chunk: an interruption loses one of them.
+What is encoded is kept in the user's cache (`tacit.text.small.cache`), chunk by chunk: an interruption loses one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tacit.experiments.booking_figure import BookingFigure
 from tacit.experiments.progress import QUIET
 from tacit.experiments.tasks import Task
 from tacit.text.conversation import Conversation, Exchange, TextContext
-from tacit.text.features import Pair
 from tacit.text.judges import REWARDED, UNREWARDED
-from tacit.text.small import SmallModel
+from tacit.text.small.features import Pair
+from tacit.text.small.model import SmallModel
 
 CHUNK = 64
 """Dialogues encoded in one go: a few seconds of work."""

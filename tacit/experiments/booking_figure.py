@@ -265,7 +265,7 @@ def check_model(model: str) -> None:
     smollm2_file()
     if model == "small":
         return
-    from tacit.text.presets import check_runnable, find_preset
+    from tacit.text.causal.presets import check_runnable, find_preset
 
     try:
         preset = find_preset(model)

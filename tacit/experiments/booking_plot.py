@@ -9,8 +9,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from tacit.experiments.booking_figure import BookingFigure
 from tacit.experiments.booking_summary import BEST
-from tacit.experiments.palette import DECODED, DPI, TRUE, draw_band, draw_level, label_ends, line_style, words
 from tacit.experiments.run import Runs
+from tacit.reports.palette import DECODED, DPI, TRUE, draw_band, draw_level, label_ends, line_style, words
 
 End = tuple[float, str]
 """Where a line ends, and its colour."""

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.base.arrays import BoolArray
 from tacit.experiments.booking_figure import BookingFigure
 from tacit.experiments.learning import Report, as_decoded, average, condense, learn
 from tacit.experiments.tasks import ENVIRONMENT_SEED, Task
-from tacit.layout import BoolArray
 from tacit.simulate import Simulation, Source, Trace
 from tacit.text.agent import TextAgent, TextEpisode
 from tacit.text.conversation import Reaction
-from tacit.text.small import SmallModel
+from tacit.text.small.model import SmallModel
 from tacit.text.stages import TextExploration, TextLearning
 
 LAST = 500

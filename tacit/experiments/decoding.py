@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.decoder import LipschitzDecoder, RewardDecoder, build_decoder, ramp
+from tacit.base.arrays import FloatArray
+from tacit.decoding.decoder import LipschitzDecoder, RewardDecoder, build_decoder, ramp
+from tacit.decoding.posterior import Tuples, fit_posterior
 from tacit.experiments.figures import Figure
 from tacit.experiments.learning import Report
 from tacit.experiments.tasks import ENVIRONMENT_SEED, Task
-from tacit.layout import FloatArray
-from tacit.mdp import ContextualMDP
-from tacit.posterior import Tuples, fit_posterior
+from tacit.problem.mdp import ContextualMDP
 
 ILLUSTRATION = {"n_actions": 3, "theta": 0.6, "M": 1.0, "c": 0.2, "kappa": 0.2}
 """The numbers of Figure 1's caption."""

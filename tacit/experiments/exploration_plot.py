@@ -10,9 +10,9 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tacit.experiments.figures import Figure
-from tacit.experiments.palette import COLOURS, DECODED, DPI, TRUE, draw_level, words
 from tacit.experiments.run import Runs
 from tacit.experiments.summary import half_width, optimal_value, uniform_value
+from tacit.reports.palette import COLOURS, DECODED, DPI, TRUE, draw_level, words
 
 COLUMNS = 4
 TOP = 0.95

@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from tacit.baselines import LEARNERS
-from tacit.decoder import DecoderSettings
+from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.posterior import METHODS
 from tacit.envs.layered import LayeredEnv
 from tacit.envs.random_mdp import random_mdp, suite_settings
 from tacit.envs.synthetic import VARIANTS, synthetic
 from tacit.experiments.booking_figure import BOOKING
-from tacit.mdp import ContextualMDP
-from tacit.posterior import METHODS
-from tacit.settings import Settings
+from tacit.learning.settings import Settings
+from tacit.problem.mdp import ContextualMDP
 
 LEAST = 20
 """No budget is scaled below this many episodes or tuples: the last tenth still has two."""

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.agent import Agent
-from tacit.diagnostics import diagnose_agent
-from tacit.findings import Finding, verdict
-from tacit.layout import Finite, FloatArray, Layout
-from tacit.mdp import ContextualMDP, largest_reach, solve_optimal, state_distribution
-from tacit.policy_learning import PolicyLearning
-from tacit.reachability import homing_episodes
+from tacit.base.arrays import FloatArray
+from tacit.learning.policy_learning import PolicyLearning
+from tacit.planning.reachability import homing_episodes
+from tacit.problem.layout import Layout
+from tacit.problem.mdp import ContextualMDP, largest_reach, solve_optimal, state_distribution
+from tacit.problem.spaces import Finite
+from tacit.trust.diagnostics import diagnose_agent
+from tacit.trust.findings import Finding, verdict
 
 
 @dataclass(frozen=True)

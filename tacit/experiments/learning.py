@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from tacit.agent import Agent
+from tacit.base.arrays import FloatArray, IntArray
 from tacit.baselines import LEARNERS, Learner
-from tacit.collection import collection_budget
 from tacit.experiments.figures import Figure
 from tacit.experiments.tasks import ENVIRONMENT_SEED, Task
-from tacit.fast import FastLearning
-from tacit.layout import FloatArray, IntArray, Layout
-from tacit.settings import Settings
+from tacit.learning.collection import collection_budget
+from tacit.learning.fast import FastLearning
+from tacit.learning.settings import Settings
+from tacit.problem.layout import Layout
 from tacit.simulate import REPORT_EVERY, P, Simulation, Trace
 
 Report = Callable[[int, str], None]

@@ -17,7 +17,10 @@ from tacit.experiments.booking_plot import draw_booking
 from tacit.experiments.decoding import FIXED, ILLUSTRATION, illustrate, illustrated_decoder
 from tacit.experiments.exploration_plot import draw_exploration
 from tacit.experiments.figures import ENVIRONMENT_WORDS, AnyFigure, Figure
-from tacit.experiments.palette import (
+from tacit.experiments.regret_plot import draw_regret
+from tacit.experiments.run import Runs
+from tacit.experiments.summary import half_width, optimal_value
+from tacit.reports.palette import (
     COLOURS,
     DECODED,
     DPI,
@@ -28,9 +31,6 @@ from tacit.experiments.palette import (
     line_style,
     words,
 )
-from tacit.experiments.regret_plot import draw_regret
-from tacit.experiments.run import Runs
-from tacit.experiments.summary import half_width, optimal_value
 
 STYLE: Any = {
     "font.size": 9.5,

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from tacit.experiments.crew import Failure
+from tacit.engines.local import Failure
 from tacit.experiments.tasks import Task
 
 QUIET = 10.0

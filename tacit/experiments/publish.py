@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rich.table import Table
 
-from tacit.checkpoint import write_atomically
+from tacit.base.checkpoint import write_atomically
 from tacit.experiments.booking_report import render_booking
 from tacit.experiments.booking_summary import booking_tables, list_notes, summarise_booking
 from tacit.experiments.figures import AnyFigure

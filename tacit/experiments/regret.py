@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.layout import FloatArray, IntArray
+from tacit.base.arrays import FloatArray, IntArray
 
 THEOREM = 0.75
 """The exponent of T in Theorem 4.3."""

@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from tacit.base.arrays import FloatArray
 from tacit.experiments.figures import Figure
-from tacit.experiments.palette import DPI, label_ends, line_style, words
 from tacit.experiments.regret import THEOREM, first_fitted, fit_slope
 from tacit.experiments.run import Runs
 from tacit.experiments.summary import half_width
-from tacit.layout import FloatArray
+from tacit.reports.palette import DPI, label_ends, line_style, words
 
 ANCHOR = "tacit_fast"
 """The learner at whose regret the theorem's line starts: a line of that slope, not a bound."""

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from tacit.agent import Agent
-from tacit.decoder import DecoderSettings
+from tacit.decoding.decoder import DecoderSettings
 from tacit.experiments.decoding import ILLUSTRATION
 from tacit.experiments.figures import ENVIRONMENT_WORDS, LEARNER_WORDS, Figure
 from tacit.experiments.inspection import Inspection, Trust, assess, inspect
@@ -18,7 +18,7 @@ from tacit.experiments.regret import THEOREM, first_fitted
 from tacit.experiments.run import Runs
 from tacit.experiments.summary import Interval, mean_interval, summary_parts
 from tacit.experiments.tables import OURS, Column
-from tacit.findings import raised
+from tacit.trust.findings import raised
 
 ENDING: tuple[Column, ...] = (
     ("regret", "regret", 0),

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from rich.console import Console
 
-from tacit.checkpoint import save_tree
-from tacit.experiments.crew import Failure, perform_all
+from tacit.base.checkpoint import save_tree
+from tacit.engines.local import Failure, perform_all
 from tacit.experiments.figures import AnyFigure
 from tacit.experiments.learning import Report
 from tacit.experiments.progress import Display, Tally

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from tacit.base.arrays import FloatArray
 from tacit.experiments.decoding import ILLUSTRATION, illustrated_decoder
 from tacit.experiments.figures import AnyFigure, Figure
 from tacit.experiments.regret import fit_slope
 from tacit.experiments.run import Runs
-from tacit.layout import FloatArray
-from tacit.mdp import ContextualMDP, evaluate_policy, solve_optimal
+from tacit.problem.mdp import ContextualMDP, evaluate_policy, solve_optimal
 
 LEVEL = 0.95
 NOTE = "low and high: 95 % Student t interval of the mean over seeds; null with fewer than two seeds"

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tacit.checkpoint import CheckpointError, load_tree
+from tacit.base.checkpoint import CheckpointError, load_tree
 from tacit.experiments.figures import AnyFigure
 
 KIND = "run"

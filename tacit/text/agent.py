@@ -11,8 +11,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tacit.checkpoint import load_tree, save_tree
-from tacit.episodes import (
+from tacit.base.arrays import FloatArray
+from tacit.base.checkpoint import load_tree, save_tree
+from tacit.base.randomness import EpisodeDraws, draw_index
+from tacit.learning.handles import (
     check_complete,
     check_open,
     check_ours,
@@ -20,16 +22,7 @@ from tacit.episodes import (
     refuse_more_steps,
     refuse_other_feedback,
 )
-from tacit.layout import FloatArray
-from tacit.randomness import EpisodeDraws, draw_index
-from tacit.text.conversation import (
-    Choice,
-    Conversation,
-    Exchange,
-    TextContext,
-    check_candidates,
-    check_text,
-)
+from tacit.text.conversation import Choice, Conversation, Exchange, TextContext, check_candidates, check_text
 from tacit.text.model import TextModel
 from tacit.text.models import make_model, restore_model
 from tacit.text.stages import (
@@ -99,7 +92,7 @@ class TextAgent:
 
     The candidates come with the state: `agent.act(episode, state, candidates)`. The state is what the person
     said last; at the first step, the request. Chance follows from (seed, episode id); `save` and `load` are
-    bit-exact as long as encodings come from the same cache (`tacit.text.cache`).
+    bit-exact as long as encodings come from the same cache (`tacit.text.small.cache`).
 
     >>> agent = TextAgent(TextSettings(horizon=1), seed=1)
     >>> episode = agent.begin("I am looking for something to read")

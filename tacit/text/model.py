@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
-from tacit.layout import FloatArray
+from tacit.base.arrays import FloatArray
 from tacit.text.conversation import Choice, Conversation, Reaction
 
 Progress = Callable[[int, int, str], None]

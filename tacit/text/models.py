@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from tacit.text.model import TextModel
-from tacit.text.small import SmallModel
+from tacit.text.small.model import SmallModel
 
 
 def make_model(name: str, horizon: int, seed: int) -> TextModel:
     """Return a new model of that name; only "small" needs no more than the bundled encoders."""
     if name == SmallModel.name:
         return SmallModel(horizon)
-    from tacit.text.language_model import CausalLM
+    from tacit.text.causal.model import CausalLM
 
     return CausalLM(name, seed=seed)
 
@@ -22,6 +22,6 @@ def restore_model(name: str, state: Mapping[str, Any]) -> TextModel:
     """Return the model of that name that `to_state` described."""
     if name == SmallModel.name:
         return SmallModel.from_state(state)
-    from tacit.text.language_model import CausalLM
+    from tacit.text.causal.model import CausalLM
 
     return CausalLM.from_state(state)

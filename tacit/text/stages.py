@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from tacit.decoder import DecoderSettings
-from tacit.inverse_gap import gamma_at, inverse_gap_weights
-from tacit.layout import FloatArray
+from tacit.base.arrays import FloatArray
+from tacit.base.validation import check_number, check_whole
+from tacit.decoding.decoder import DecoderSettings
+from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
 from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.judges import JUDGES
 from tacit.text.model import Progress, TextModel
-from tacit.validation import check_number, check_whole
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The command line: arguments in, results printed; nothing is decided here. Imports everything."""

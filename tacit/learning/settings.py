@@ -1,0 +1,156 @@
+"""Every number that a run depends on, typed, with the paper's values (appendix C.1) as defaults."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tacit.base.validation import check_number, check_whole
+from tacit.decoding.decoder import DecoderSettings, check_settings
+from tacit.decoding.posterior import PosteriorSettings, check_method
+from tacit.planning.reachability import homing_episodes
+from tacit.planning.regression import OracleSettings, make_oracle
+from tacit.planning.schedule import GammaSchedule, choose_by_theorem
+from tacit.problem.layout import Layout
+
+RECIPES = ("fast", "paper")
+
+
+@dataclass(frozen=True)
+class HomingSettings:
+    """Algorithm 2 and Eq. 2: N `episodes` for each last-layer state, failure probability `delta` (dev. 14).
+
+    `bonus_scale` multiplies EULER's bonus (1: the theory's constants). `epsilon` sets the threshold
+    4 epsilon of Eq. 2; the paper's experiment does not name its epsilon (dev. 4).
+    """
+
+    episodes: int = 5000
+    delta: float = 0.05
+    bonus_scale: float = 1.0
+    epsilon: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_whole("homing episodes", self.episodes, 1)
+        check_number("delta", self.delta, 0, 1)
+        check_number("bonus_scale", self.bonus_scale, -1e-300, math.inf)
+        if not 0 < self.epsilon <= 0.25:
+            raise ValueError(
+                f"epsilon must lie in (0, 0.25], got {self.epsilon}: a state counts as reachable from a "
+                "frequency of 4 epsilon on, which cannot pass 1"
+            )
+
+
+@dataclass(frozen=True)
+class CollectionSettings:
+    """Algorithm 3: N_0 `tuples` for each reachable state."""
+
+    tuples: int = 5000
+
+    def __post_init__(self) -> None:
+        check_whole("tuples per state", self.tuples, 1)
+
+
+@dataclass(frozen=True)
+class FastSettings:
+    """Tacit's own recipe (`tacit.learning.fast`); chosen on random problems (seeds 1000 and up) and then frozen.
+
+    A last state is judged in a context once each action has `least_each` tuples. It is heterogeneous if
+    feedback depends on the action at this `significance`; otherwise homogeneous, and settled after
+    `homogeneous_after` tuples an action. One whose orientation stays in doubt is settled after
+    `undecided_after` tuples an action. An episode explores while more than `explore_above` of it would end in
+    unsettled states; `bonus_scale` is EULER's, `gamma_scale` that of gamma_t = scale H √(K t).
+    """
+
+    least_each: int = 5
+    significance: float = 1e-4
+    homogeneous_after: int = 12
+    undecided_after: int = 48
+    explore_above: float = 0.03
+    bonus_scale: float = 0.01
+    gamma_scale: float = 12.0
+
+    def __post_init__(self) -> None:
+        for name in ("least_each", "homogeneous_after", "undecided_after"):
+            check_whole(name, getattr(self, name), 1)
+        for name in ("significance", "explore_above"):
+            check_number(name, getattr(self, name), 0, 1)
+        for name in ("bonus_scale", "gamma_scale"):
+            check_number(name, getattr(self, name), 0, math.inf)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of every part.
+
+    `recipe` is "fast", Tacit's own, which needs nothing but `decoder.c`, or "paper", Algorithm 1 as the paper has it,
+    which needs theta and M and reads all parts but `fast`.
+
+    >>> Settings().recipe, Settings(DecoderSettings(theta=0.9, M=1.3), recipe="paper").homing.episodes
+    ('fast', 5000)
+    """
+
+    decoder: DecoderSettings = field(default_factory=DecoderSettings)
+    homing: HomingSettings = field(default_factory=HomingSettings)
+    collection: CollectionSettings = field(default_factory=CollectionSettings)
+    posterior: PosteriorSettings = field(default_factory=PosteriorSettings)
+    oracle: OracleSettings = field(default_factory=OracleSettings)
+    schedule: GammaSchedule = field(default_factory=GammaSchedule)
+    fast: FastSettings = field(default_factory=FastSettings)
+    recipe: str = "fast"
+
+    def __post_init__(self) -> None:
+        if self.recipe not in RECIPES:
+            raise ValueError(f"recipe must be one of {RECIPES}, got {self.recipe!r}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON description that `Settings.from_json` reads."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Settings:
+        """Return the settings that `to_json` described."""
+        return Settings(
+            decoder=DecoderSettings(**data["decoder"]),
+            homing=HomingSettings(**data["homing"]),
+            collection=CollectionSettings(**data["collection"]),
+            posterior=PosteriorSettings(**data["posterior"]),
+            oracle=OracleSettings(**data["oracle"]),
+            schedule=GammaSchedule(**data["schedule"]),
+            fast=FastSettings(**data["fast"]),
+            recipe=data["recipe"],
+        )
+
+
+def settings_by_theorem(
+    layout: Layout, decoder: DecoderSettings, episodes: int, square_regret: float
+) -> Settings:
+    """Return the settings with which Theorem 4.3 is proved for T `episodes`: N, N_0, epsilon, delta, gamma.
+
+    They are out of reach for most T, and the error then says so: epsilon must not exceed a quarter.
+    """
+    K = layout.max_actions
+    lipschitz = decoder.build(K).lipschitz
+    size = int(layout.n_states.sum()), K, layout.horizon
+    choice = choose_by_theorem(episodes, *size, lipschitz, square_regret)
+    delta = 1 / episodes**2  # Algorithm 1, line 3
+    if choice.epsilon <= 0.25:
+        homing = HomingSettings(homing_episodes(layout, choice.epsilon, delta), delta, 1.0, choice.epsilon)
+        collection = CollectionSettings(math.ceil(choice.tuples))
+        schedule = GammaSchedule("constant", choice.gamma)
+        return Settings(decoder, homing, collection, schedule=schedule, recipe="paper")
+    raise ValueError(
+        f"the theorem's choice for {episodes} episodes is epsilon = {choice.epsilon:.3g}, and a state is only "
+        "reachable from a frequency of 4 epsilon on; it needs more episodes, or settings chosen by hand"
+    )
+
+
+def check_runnable(layout: Layout, settings: Settings) -> None:
+    """Raise unless every part can be made for this layout on this machine.
+
+    Called before the first episode: thousands of them later would be a bad moment to learn it.
+    """
+    check_settings(layout, settings.decoder)
+    check_method(layout, settings.posterior)
+    make_oracle(layout, settings.oracle)

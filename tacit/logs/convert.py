@@ -1,0 +1,185 @@
+"""Logs from and to other formats: Vowpal Wabbit's dsjson both ways, and datasets for TRL from labelled logs.
+
+Everything is streamed through `LoggedEpisode`: a format is a way to read episodes, or a way to write them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tacit.logs.dsjson import Reading, events_of
+from tacit.logs.dsjson_joining import find_events, read_dsjson
+from tacit.logs.episodes import LoggedEpisode, Problems, read_logs
+from tacit.logs.files import LogError, find_logs
+from tacit.logs.labels import join_labels, read_labels
+from tacit.logs.trl import (
+    TRL_FORMATS,
+    Export,
+    check_directory,
+    choose_form,
+    datasets_module,
+    rows_of,
+    write_dataset,
+)
+from tacit.logs.writing import LineWriter, LogWriter
+
+READ = ("logs", "dsjson")
+WRITTEN = (*READ, *TRL_FORMATS)
+DSJSON_ENDINGS = tuple(
+    f"{ending}{packed}" for ending in (".dsjson", ".json") for packed in ("", ".gz", ".zst")
+)
+"""Endings by which a file is taken for dsjson unless a format is given."""
+STEP = 1000
+"""Episodes between two words on progress."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What was converted: episodes read, rows (episodes, events, or rows of a dataset) written, and what was not.
+
+    `left_out` counts episodes by reason: of a dataset those without a row, of events those without a cost.
+    """
+
+    episodes: int
+    rows: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    form: str | None = None
+
+
+def convert(
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    to: str,
+    labels: str | os.PathLike[str] | None = None,
+    reading: Reading | None = None,
+    export: Export | None = None,
+    source_format: str | None = None,
+    problems: Problems | None = None,
+    progress: Progress | None = None,
+) -> Conversion:
+    """Convert logs to another format; return how much came of it.
+
+    `to` is `logs`, `dsjson`, `trl-reward` or `trl-kto`; `source_format`, by the source's ending unless given, is `logs`
+    or `dsjson`. With labels, events carry the decoded reward as cost; a dataset needs them. Without `problems` the
+    first episode that breaks a rule raises `LogError`. The output is there when it is whole.
+
+    >>> import tempfile
+    >>> from tacit.logs.episodes import LoggedStep
+    >>> steps = (LoggedStep("start", "ask", ("ask", "show"), 0.5), LoggedStep("asked", "book"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with LogWriter(f"{folder}/logs.jsonl") as writer:
+    ...         writer.write(LoggedEpisode("a7", "new", steps, "lovely"))
+    ...     there = convert(f"{folder}/logs.jsonl", f"{folder}/events.dsjson", "dsjson")
+    ...     back = convert(f"{folder}/events.dsjson", f"{folder}/back.jsonl", "logs")
+    ...     (there.rows, back.rows, list(read_logs(f"{folder}/back.jsonl"))[0].steps == steps)
+    (2, 1, True)
+    """
+    kind = _check_request(source, to, labels, source_format)
+    own = problems if problems is not None else Problems(strict=True)
+    episodes = _Counted(_read(source, kind, reading, own), progress)
+    if to == "logs":
+        return _write_logs(episodes, out)
+    export = export or Export()
+    if to == "dsjson":
+        return _write_events(episodes, labels, export.min_confidence, out)
+    assert labels is not None
+    export = replace(export, format=to)
+    datasets_module()  # here, so that it is missed before the work
+    check_directory(out)
+    if export.form == "auto":
+        export = replace(export, form=choose_form(_read(source, kind, reading, Problems())))
+    left_out: Counter[str] = Counter()
+    rows = write_dataset(rows_of(join_labels(episodes, read_labels(labels)), export, left_out), export, out)
+    return Conversion(episodes.n, rows, dict(left_out), export.form)
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format that a file's ending speaks for.
+
+    >>> format_of("day.dsjson.gz"), format_of("logs.jsonl")
+    ('dsjson', 'logs')
+    """
+    return "dsjson" if Path(path).name.endswith(DSJSON_ENDINGS) else "logs"
+
+
+class _Counted:
+    """Episodes, counted as they pass."""
+
+    def __init__(self, episodes: Iterable[LoggedEpisode], progress: Progress | None) -> None:
+        self._episodes, self._progress, self.n = episodes, progress, 0
+
+    def __iter__(self) -> Iterator[LoggedEpisode]:
+        for episode in self._episodes:
+            self.n += 1
+            if self._progress is not None and self.n % STEP == 0:
+                self._progress(STEP)
+            yield episode
+
+
+def _read(
+    source: str | os.PathLike[str], kind: str, reading: Reading | None, problems: Problems
+) -> Iterator[LoggedEpisode]:
+    return read_logs(source, problems=problems) if kind == "logs" else read_dsjson(source, reading, problems)
+
+
+def _write_logs(episodes: _Counted, out: str | os.PathLike[str]) -> Conversion:
+    with LogWriter(out) as writer:
+        for episode in episodes:
+            writer.write(episode)
+    return Conversion(episodes.n, episodes.n)
+
+
+def _write_events(
+    episodes: _Counted, labels: str | os.PathLike[str] | None, least: float, out: str | os.PathLike[str]
+) -> Conversion:
+    left_out: Counter[str] = Counter()
+    rows = 0
+    with LineWriter(Path(out)) as writer:
+        for episode, reward, reason in _rewarded(episodes, labels, least):
+            if reason is None and any(step.probability is None for step in episode.steps):
+                reason = "no probability in some step"
+            if reason is not None:
+                left_out[reason] += 1
+            for event in events_of(episode, None if reward is None else 0.0 - reward):
+                writer.write(event)
+                rows += 1
+    return Conversion(episodes.n, rows, dict(left_out))
+
+
+def _rewarded(
+    episodes: _Counted, labels: str | os.PathLike[str] | None, least: float
+) -> Iterator[tuple[LoggedEpisode, float | None, str | None]]:
+    """Yield episodes with what VW is to learn: their decoded reward, or without labels the known one; or why none."""
+    if labels is None:
+        for episode in episodes:
+            yield episode, episode.reward, "no reward known" if episode.reward is None else None
+        return
+    for episode, label in join_labels(episodes, read_labels(labels)):
+        reason = "no label" if label is None else label.why_not(least)
+        yield episode, None if label is None or reason is not None else label.decoded_reward, reason
+
+
+def _check_request(
+    source: str | os.PathLike[str],
+    to: str,
+    labels: str | os.PathLike[str] | None,
+    source_format: str | None,
+) -> str:
+    """Return the source's format; raise `LogError` unless the request makes sense."""
+    kind = source_format or format_of(source)
+    if kind not in READ:
+        raise LogError(f"the format to convert from must be one of {READ}, got {kind!r}")
+    if to not in WRITTEN:
+        raise LogError(f"the format to convert to must be one of {WRITTEN}, got {to!r}")
+    if to in TRL_FORMATS and labels is None:
+        raise LogError(f"{to} needs labels, got none; run `tacit label` and give its file with --labels")
+    if to == "logs" and labels is not None:
+        raise LogError("labels are not part of logs, got --labels with --to logs; leave them out")
+    find_logs(source) if kind == "logs" else find_events(source)
+    return kind

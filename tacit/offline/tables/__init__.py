@@ -1,0 +1,1 @@
+"""The reward model of labels and vectors: counts of tuples behind a reading."""

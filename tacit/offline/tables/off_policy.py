@@ -1,0 +1,223 @@
+"""Off-policy estimators of V(pi) = E[r] from n logged episodes, each with its standard error.
+
+With rho_{1:h} the product over steps up to h of pi(a | s, x) / p(a | s, x), r the reward at the end, and, from the
+estimated dynamics P and rewards f, Q_h(s, a) = f(x, s, a) at the end and sum_s' P(s' | s, a) V_{h+1}(s') before it,
+V_h(s) = sum_a pi(a | s, x) Q_h(s, a):
+
+    importance_sampling   1/n sum rho_{1:H} r
+    self_normalised       sum rho_{1:H} r / sum rho_{1:H}
+    model_based           1/n sum V_1(x)
+    doubly_robust         1/n sum V_1(x) + sum_h rho_{1:h} ( r_h + V_{h+1}(s_{h+1}) - Q_h(s_h, a_h) )
+
+where r_h is 0 before the end. The doubly robust estimate takes P and f from the half of the episodes that a term is not
+in, so that it is unbiased if the logged probabilities are right.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.offline.tables.paths import Paths
+from tacit.planning.transition import TransitionCounts
+
+ESTIMATORS = ("importance_sampling", "self_normalised", "model_based", "doubly_robust")
+
+
+class Estimated(NamedTuple):
+    """A value and its standard error."""
+
+    value: float
+    error: float
+
+
+class Dynamics(NamedTuple):
+    """Estimated dynamics and rewards: P (H-1, S, K, S), N(s, a) (H-1, S, K), f and its variance (S_H, G, K), tuples."""
+
+    transitions: FloatArray
+    visits: FloatArray
+    rewards: FloatArray
+    spread: FloatArray
+    tuples: FloatArray
+
+
+class Values(NamedTuple):
+    """Q (contexts, H, S, K) and V (contexts, H, S) of a policy under estimated dynamics."""
+
+    Q: FloatArray
+    V: FloatArray
+
+
+def estimate_values(
+    paths: Paths, policies: FloatArray, ratios: FloatArray, rewards: FloatArray, prior: FloatArray
+) -> dict[str, Estimated]:
+    """Return every estimate; policies (contexts, H, S, K), ratios pi/p (n, H), rewards of each (s, g, v, a).
+
+    `prior` (S_H, G, K) is what an action is worth that the episodes did not try.
+    """
+    weights = ratios.prod(axis=1)
+    earned = rewards[paths.states[:, -1], paths.last_group, paths.values, paths.actions[:, -1]]
+    dynamics = estimate_dynamics(paths, rewards, prior)
+    return {
+        "importance_sampling": importance_sampling(weights, earned),
+        "self_normalised": self_normalised(weights, earned),
+        "model_based": model_based(paths, policies, dynamics),
+        "doubly_robust": doubly_robust(paths, policies, ratios, earned, rewards, prior),
+    }
+
+
+def importance_sampling(weights: FloatArray, rewards: FloatArray) -> Estimated:
+    """Return 1/n sum w r.
+
+    >>> importance_sampling(np.array([1.0, 1.0]), np.array([1.0, 0.0])).value
+    0.5
+    """
+    return _mean(weights * rewards)
+
+
+def self_normalised(weights: FloatArray, rewards: FloatArray) -> Estimated:
+    """Return sum w r / sum w, its error by the delta method: sqrt(sum w^2 (r - V)^2) / sum w."""
+    total = float(weights.sum())
+    if total == 0:
+        return Estimated(math.nan, math.inf)
+    value = float(weights @ rewards) / total
+    return Estimated(value, float(np.sqrt(((weights * (rewards - value)) ** 2).sum())) / total)
+
+
+def model_based(paths: Paths, policies: FloatArray, dynamics: Dynamics) -> Estimated:
+    """Return 1/n sum V_1(x); its variance by the delta method, from the rows of counts that it is made of.
+
+        Var = 1/n Var[V_1(x)]  +  sum_{s,g,a} D(s,g,a)^2 Var[r | s,g,a] / N(s,g,a)
+              + sum_{h,s,a} Var_{s' ~ P(. | s,a)}[ 1/n sum_x d_h(s,a | x) V_{h+1}(s' | x) ] / N(s,a),
+
+    with d the occupancy of the policy and D(s,g,a) its mean over the contexts of group g.
+    """
+    values = backward_values(paths, policies, dynamics)
+    share = np.bincount(paths.owner, minlength=len(paths.contexts)) / len(paths)  # (contexts,)
+    start = values.V[:, 0, 0]
+    value = float(share @ start)
+    variance = float(share @ (start - value) ** 2) / len(paths)
+    occupancy = forward_occupancy(policies, dynamics.transitions)  # (contexts, H, S, K)
+    for h in range(len(dynamics.transitions)):
+        reached = np.einsum("x,xsa,xk->sak", share, occupancy[:, h], values.V[:, h + 1])  # (S, K, S')
+        P = dynamics.transitions[h]
+        spread = (P * reached**2).sum(axis=-1) - (P * reached).sum(axis=-1) ** 2
+        variance += float((spread / np.maximum(dynamics.visits[h], 1)).sum())
+    mass = np.zeros_like(dynamics.tuples)
+    for s in range(mass.shape[0]):
+        np.add.at(mass[s], paths.groups[:, s], share[:, None] * occupancy[:, -1, s])
+    variance += float((mass**2 * dynamics.spread / np.maximum(dynamics.tuples, 1)).sum())
+    return Estimated(value, math.sqrt(max(variance, 0.0)))
+
+
+def doubly_robust(
+    paths: Paths,
+    policies: FloatArray,
+    ratios: FloatArray,
+    earned: FloatArray,
+    rewards: FloatArray,
+    prior: FloatArray,
+) -> Estimated:
+    """Return the mean of the doubly robust terms, each with dynamics from the half that its episode is not in."""
+    terms = np.empty(len(paths))
+    half = np.arange(len(paths)) % 2
+    for side in (0, 1):
+        chosen = np.flatnonzero(half == side)
+        if not len(chosen):
+            continue
+        others = np.flatnonzero(half != side)
+        dynamics = estimate_dynamics(paths.part(others if len(others) else chosen), rewards, prior)
+        values = backward_values(paths, policies, dynamics)
+        terms[chosen] = robust_terms(paths.part(chosen), ratios[chosen], earned[chosen], values)
+    return _mean(terms)
+
+
+def robust_terms(paths: Paths, ratios: FloatArray, earned: FloatArray, values: Values) -> FloatArray:
+    """Return V_1(x) + sum_h rho_{1:h} (r_h + V_{h+1}(s_{h+1}) - Q_h(s_h, a_h)) of each episode, (n,)."""
+    x, H = paths.owner, paths.layout.horizon
+    terms, rho = np.array(values.V[x, 0, 0]), np.ones(len(paths))
+    for h in range(H):
+        rho = rho * ratios[:, h]
+        ahead = earned if h == H - 1 else values.V[x, h + 1, paths.states[:, h + 1]]
+        terms += rho * (ahead - values.Q[x, h, paths.states[:, h], paths.actions[:, h]])
+    return terms
+
+
+def estimate_dynamics(paths: Paths, rewards: FloatArray, prior: FloatArray) -> Dynamics:
+    """Return the smoothed counts of Algorithm 4, line 5, and the mean reward of each (s, g, a); `prior` if untried."""
+    layout = paths.layout
+    transitions = TransitionCounts(layout)
+    counts = np.zeros_like(transitions.counts)
+    for h in range(layout.horizon - 1):
+        at = (paths.states[:, h], paths.actions[:, h], paths.states[:, h + 1])
+        np.add.at(counts[h], at, 1)
+    transitions.restore({"counts": counts})
+    S_H, G, _, K = rewards.shape
+    total, square, n = np.zeros((3, S_H, G, K))
+    at = (paths.states[:, -1], paths.last_group, paths.actions[:, -1])
+    earned = rewards[at[0], at[1], paths.values, at[2]]
+    for into, amount in ((n, np.ones(len(paths))), (total, earned), (square, earned**2)):
+        np.add.at(into, at, amount)
+    mean = np.where(n > 0, total / np.maximum(n, 1), prior)
+    spread = np.where(n > 0, square / np.maximum(n, 1) - mean**2, 0.25)  # of an untried action, the largest
+    return Dynamics(transitions.estimate(0), transitions.visits.astype(np.float64), mean, spread, n)
+
+
+def backward_values(paths: Paths, policies: FloatArray, dynamics: Dynamics) -> Values:
+    """Return Q and V of the policies by backward induction, for all contexts at once."""
+    X, (H, S, K) = len(paths.contexts), paths.layout.mask.shape
+    Q, V = np.zeros((X, H, S, K)), np.zeros((X, H, S))
+    S_H = paths.groups.shape[1]
+    Q[:, -1, :S_H] = dynamics.rewards[np.arange(S_H)[None, :], paths.groups]
+    V[:, -1] = (policies[:, -1] * Q[:, -1]).sum(axis=-1)
+    for h in range(H - 2, -1, -1):
+        Q[:, h] = np.einsum("sak,xk->xsa", dynamics.transitions[h], V[:, h + 1])
+        V[:, h] = (policies[:, h] * Q[:, h]).sum(axis=-1)
+    return Values(Q, V)
+
+
+def forward_occupancy(policies: FloatArray, transitions: FloatArray) -> FloatArray:
+    """Return d_h(s, a | x) of the policies, (contexts, H, S, K)."""
+    occupancy = np.zeros_like(policies)
+    reach = np.zeros((policies.shape[0], policies.shape[2]))  # (contexts, S)
+    reach[:, 0] = 1.0
+    for h in range(policies.shape[1]):
+        occupancy[:, h] = reach[:, :, None] * policies[:, h]
+        if h < len(transitions):
+            reach = np.einsum("xsa,sak->xk", occupancy[:, h], transitions[h])
+    return occupancy
+
+
+def effective_size(weights: FloatArray) -> float:
+    """Return (sum w)^2 / sum w^2: how many episodes of the policy itself the weighted ones are worth.
+
+    >>> effective_size(np.array([1.0, 1.0, 0.0]))
+    2.0
+    """
+    square = float((weights**2).sum())
+    return float(weights.sum()) ** 2 / square if square > 0 else 0.0
+
+
+def untried_mass(paths: Paths, policies: FloatArray, ratios: FloatArray) -> float:
+    """Return the share of the policy's episodes, at most over the steps, that take an action nobody took in that state.
+
+    max_h 1/n sum rho_{1:h-1} sum over untried a of pi(a | s_h, x)
+    """
+    worst, rho = 0.0, np.ones(len(paths))
+    for h in range(paths.layout.horizon):
+        tried = np.zeros(paths.layout.mask.shape[1:], dtype=np.bool_)
+        tried[paths.states[:, h], paths.actions[:, h]] = True
+        chances = policies[paths.owner, h, paths.states[:, h]]  # (n, K)
+        missed = (chances * ~tried[paths.states[:, h]]).sum(axis=1)
+        worst = max(worst, float(rho @ missed) / len(paths))
+        rho = rho * ratios[:, h]
+    return worst
+
+
+def _mean(terms: FloatArray) -> Estimated:
+    n = len(terms)
+    spread = float(terms.std(ddof=1)) if n > 1 else math.inf
+    return Estimated(float(terms.mean()), spread / math.sqrt(n))

@@ -1,0 +1,131 @@
+"""The page of `tacit diagnose`: one self-contained file that tells a product manager whether logs can be decoded."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS
+from tacit.experiments.report import page_template
+from tacit.logs.episodes import Problems
+from tacit.offline.tables.diagnose import Diagnosis, Meaning
+from tacit.reports.palette import DECODED, DPI, OTHER, TRUE
+from tacit.trust.certificate import Place
+
+if TYPE_CHECKING:
+    from tacit.offline.text.diagnose import TextDiagnosis
+
+ANSWERS = {
+    "works": "What people said in these logs can be turned into rewards.",
+    "works with caution": "What people said can be turned into rewards, with the reservations below.",
+    "cannot work": "What people said in these logs cannot be turned into rewards as they stand.",
+}
+"""The verdicts, and what they mean to somebody who has not read the paper."""
+SHOWN = 30
+"""Places in a picture: more would not be legible."""
+KIND_COLOURS = {HETEROGENEOUS: TRUE, HOMOGENEOUS: OTHER}
+
+
+def render_diagnosis(
+    diagnosis: Diagnosis | TextDiagnosis, title: str, problems: Problems | None = None
+) -> str:
+    """Return the page."""
+    if not isinstance(diagnosis, Diagnosis):
+        from tacit.offline.text.page import render_text_diagnosis
+
+        return render_text_diagnosis(diagnosis, title, problems)
+    certificate = diagnosis.model.certificate if diagnosis.model is not None else None
+    return page_template("diagnosis.html.j2").render(
+        title=title,
+        diagnosis=diagnosis,
+        certificate=certificate,
+        answer=ANSWERS[diagnosis.verdict],
+        problems=problems,
+        distances=encode_picture(draw_distances(diagnosis.places)) if diagnosis.places else None,
+        feedback=encode_picture(draw_feedback(diagnosis.meanings)) if diagnosis.meanings else None,
+        shown=SHOWN,
+        version=version("tacit"),
+    )
+
+
+def draw_distances(places: Sequence[Place]) -> bytes:
+    """Return a picture of how far each place's posterior is from uniform, beside what chance alone would give."""
+    shown = sorted(places, key=lambda place: -place.tuples)[:SHOWN][::-1]
+    figure = Canvas(figsize=(7.5, 0.9 + 0.28 * len(shown)), layout="constrained")
+    axes = figure.subplots()
+    rows = np.arange(len(shown))
+    axes.barh(
+        rows, [place.chance for place in shown], color="#e3e3e3", height=0.8, label="what chance alone gives"
+    )
+    for kind in dict.fromkeys(place.kind for place in shown):
+        mine = [n for n, place in enumerate(shown) if place.kind == kind]
+        colour = KIND_COLOURS.get(kind, DECODED)
+        axes.plot([shown[n].distance for n in mine], mine, "o", color=colour, markersize=6, label=kind)
+    axes.set_yticks(rows, [_place(place.state, place.context) for place in shown], fontsize=8)
+    axes.set_xlabel("distance of the posterior from uniform")
+    axes.set_xlim(left=0)
+    axes.legend(fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
+    return finish_picture(figure, axes)
+
+
+def draw_feedback(meanings: Sequence[Meaning]) -> bytes:
+    """Return a picture of which feedback counts as a reward in each place, and how often it was given."""
+    figure = Canvas(figsize=(7.5, 0.9 + 0.42 * len(meanings)), layout="constrained")
+    axes = figure.subplots()
+    for n, meaning in enumerate(reversed(meanings)):
+        share = meaning.tuples.sum(axis=1) / meaning.tuples.sum()
+        left = 0.0
+        for y in np.argsort(-meaning.phi, kind="stable"):  # rewards on the left
+            axes.barh(
+                n,
+                share[y],
+                left=left,
+                color=TRUE if meaning.phi[y] else "#dddddd",
+                edgecolor="white",
+                height=0.75,
+            )
+            if share[y] > 0.05:
+                ink = "white" if meaning.phi[y] else "black"
+                axes.text(
+                    left + share[y] / 2,
+                    n,
+                    _short(meaning.values[y]),
+                    ha="center",
+                    va="center",
+                    color=ink,
+                    fontsize=8,
+                )
+            left += share[y]
+    names = [_place(meaning.state, meaning.context) for meaning in reversed(meanings)]
+    axes.set_yticks(np.arange(len(names)), names, fontsize=8)
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("share of the tuples; dark: feedback that means a reward, light: that means none")
+    return finish_picture(figure, axes)
+
+
+def finish_picture(figure: Canvas, axes: Axes) -> bytes:
+    """Return a picture as PNG, without the lines that frame it."""
+    axes.spines[["top", "right"]].set_visible(False)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=DPI // 2, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def encode_picture(picture: bytes) -> str:
+    """Return a picture as a page holds it."""
+    return base64.b64encode(picture).decode("ascii")
+
+
+def _place(state: str, context: str) -> str:
+    return f"state {_short(state)}, context {_short(context)}"
+
+
+def _short(text: str, most: int = 14) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,83 @@
+"""Logged episodes as arrays: paths, what drew their actions, and how they ended, in the terms of a reward model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray, IntArray
+from tacit.decoding.reading import Reading
+from tacit.logs.episodes import LogError
+from tacit.logs.survey import ReadEpisode
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded, Finite
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """n episodes: `states`, `actions`, `chances` (n, H), NaN where the log does not tell a chance.
+
+    `contexts` are the distinct ones (for vectors, every episode's own) and `owner` (n,) says whose each episode is;
+    `groups` (contexts, S_H) is the context group of each last state, and `values` (n,) the feedback's value.
+    """
+
+    layout: Layout
+    contexts: list[Encoded]
+    owner: IntArray
+    states: IntArray
+    actions: IntArray
+    chances: FloatArray
+    groups: IntArray
+    values: IntArray
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    def part(self, chosen: IntArray) -> Paths:
+        """Return some episodes, with the contexts of all."""
+        steps = (self.states[chosen], self.actions[chosen], self.chances[chosen])
+        return Paths(self.layout, self.contexts, self.owner[chosen], *steps, self.groups, self.values[chosen])
+
+    @cached_property
+    def last_group(self) -> IntArray:
+        """Return the context group that each episode ended in, (n,)."""
+        return self.groups[self.owner, self.states[:, -1]]
+
+    @cached_property
+    def frequencies(self) -> FloatArray:
+        """Return how often each action was taken, (contexts or 1, H, S, K); uniform where a state was not met."""
+        finite = isinstance(self.layout.contexts, Finite)
+        counts = np.zeros((len(self.contexts) if finite else 1, *self.layout.mask.shape))
+        owner = self.owner if finite else np.zeros_like(self.owner)
+        for h in range(self.layout.horizon):
+            np.add.at(counts[:, h], (owner, self.states[:, h], self.actions[:, h]), 1.0)
+        total = counts.sum(axis=-1, keepdims=True)
+        return np.where(total > 0, counts / np.maximum(total, 1), self.layout.uniform_policy)
+
+
+def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[ReadEpisode]) -> Paths:
+    """Return the episodes as arrays; raise if there are none."""
+    rows = list(episodes)
+    if not rows:
+        raise LogError("a policy is evaluated on whole episodes, got none; see what was set aside")
+    states = np.array([row.states for row in rows], dtype=np.int64)
+    actions = np.array([row.actions for row in rows], dtype=np.int64)
+    chances = np.array([row.probabilities for row in rows], dtype=np.float64)  # None becomes NaN
+    feedback = [row.feedback for row in rows]
+    contexts, owner = _distinct(layout, rows)
+    shown = [row.context for row in rows]
+    _, values = reading.read(shown, states[:, -1], feedback)
+    groups = np.empty((len(contexts), int(layout.n_states[-1])), dtype=np.int64)
+    first = [feedback[0]] * len(contexts)  # groups do not depend on it
+    for s in range(groups.shape[1]):
+        groups[:, s], _ = reading.read(contexts, np.full(len(contexts), s), first)
+    return Paths(layout, contexts, owner, states, actions, chances, groups, values)
+
+
+def _distinct(layout: Layout, rows: list[ReadEpisode]) -> tuple[list[Encoded], IntArray]:
+    if not isinstance(layout.contexts, Finite):
+        return [row.context for row in rows], np.arange(len(rows))
+    return list(range(layout.contexts.size)), np.array([int(row.context) for row in rows])

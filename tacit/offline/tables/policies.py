@@ -1,0 +1,120 @@
+"""Policies to evaluate on logs: the logged one, uniform, a saved agent's, or a table in JSON.
+
+A table gives the probabilities of each state's actions, the same for every context, or one table for each:
+
+    {"start": {"ask": 0.9, "tell": 0.1}, ...}        {"contexts": {"new": {"start": {...}, ...}, "old": {...}}}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.logs.episodes import LogError
+from tacit.problem.layout import Layout
+from tacit.problem.mdp import check_policy
+from tacit.problem.spaces import Encoded, Finite
+
+LOGGED, UNIFORM = "logged", "uniform"
+
+Policy = Callable[[Encoded], FloatArray]
+"""From an encoded context to the probabilities of each action, (H, S, K)."""
+
+
+def find_policy(layout: Layout, name: str | os.PathLike[str] | Mapping[str, Any]) -> Policy | None:
+    """Return the policy that is meant: a table, "uniform", a JSON file or a saved agent; None for "logged".
+
+    >>> layout = Layout.regular([1], n_actions=2, n_contexts=1, n_feedback=2)
+    >>> find_policy(layout, {"0": {"0": 0.9, "1": 0.1}})(0)
+    array([[[0.9, 0.1]]])
+    """
+    if isinstance(name, Mapping):
+        return table_policy(layout, name)
+    if name == LOGGED:
+        return None
+    if name == UNIFORM:
+        return lambda context: layout.uniform_policy
+    path = Path(name)
+    if path.suffix == ".json":
+        return table_policy(layout, _load_json(path))
+    if not path.exists():
+        raise LogError(
+            f"a policy must be 'logged', 'uniform', a table in .json or a saved agent, got {os.fspath(name)!r}, which "
+            "is not a file; check the path"
+        )
+    return agent_policy(layout, path)
+
+
+def agent_policy(layout: Layout, path: Path) -> Policy:
+    """Return what a saved agent would play now; it must have been made for the same layout."""
+    from tacit.agent import Agent  # here, for most policies need no agent
+    from tacit.baselines import ALL_STAGES
+
+    agent = Agent.load(path, ALL_STAGES)
+    if (agent.layout.states, agent.layout.actions) != (layout.states, layout.actions):
+        raise LogError(
+            f"an agent's layout must be the model's, that of {path.name!r} has other states or actions; "
+            "train one on these logs, or fit the model with the agent's layout"
+        )
+    return lambda context: agent.stage.plan(context, 0.5).policy
+
+
+def table_policy(layout: Layout, table: Mapping[str, Any]) -> Policy:
+    """Return the policy of a table; every state of the layout must be in it."""
+    if "contexts" not in table:
+        policy = _read_table(layout, table)
+        return lambda context: policy
+    if not isinstance(layout.contexts, Finite):
+        raise LogError(
+            "a table for each context needs finite contexts, the logs have vectors; give one table for all"
+        )
+    labels = layout.contexts.labels
+    missing = [label for label in labels if str(label) not in table["contexts"]]
+    if missing:
+        raise LogError(f"a policy must have a table for every context, it lacks {missing[:3]}; add them")
+    policies = [_read_table(layout, table["contexts"][str(label)]) for label in labels]
+    return lambda context: policies[int(context)]
+
+
+def stack_policies(policy: Policy, contexts: Sequence[Encoded]) -> FloatArray:
+    """Return the policies of contexts, (n, H, S, K)."""
+    return np.stack([policy(context) for context in contexts])
+
+
+def _read_table(layout: Layout, table: Mapping[str, Any]) -> FloatArray:
+    policy = np.zeros(layout.mask.shape)
+    for h, layer in enumerate(layout.states):
+        for s, state in enumerate(layer):
+            row = table.get(str(state))
+            if row is None and len(layout.actions[h][s]) == 1:
+                row = {str(layout.actions[h][s][0]): 1.0}
+            if row is None:
+                raise LogError(f"a policy must say what to do in every state, it lacks {state!r}; add it")
+            known = {str(action): a for a, action in enumerate(layout.actions[h][s])}
+            if not set(row) <= set(known):
+                extra = sorted(set(row) - set(known))
+                raise LogError(
+                    f"a policy must take actions of the layout, in {state!r} it has {extra}; see the model"
+                )
+            for action, chance in row.items():
+                policy[h, s, known[action]] = chance
+    try:
+        check_policy(layout, policy)
+    except ValueError as error:
+        raise LogError(str(error)) from None
+    return policy
+
+
+def _load_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise LogError(
+            f"a policy's table must be a JSON file, {str(path)!r} is not ({error}); see the format"
+        ) from None

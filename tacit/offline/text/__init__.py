@@ -1,0 +1,1 @@
+"""The reward model of conversations: the small model's posterior."""

@@ -1,0 +1,75 @@
+"""The page of `tacit diagnose` for conversations: the evidence, how rewards fall, and what sentences mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+import numpy as np
+from matplotlib.figure import Figure as Canvas
+
+from tacit.base.arrays import FloatArray
+from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS, UNKNOWN
+from tacit.experiments.report import page_template
+from tacit.logs.episodes import Problems
+from tacit.offline.tables.page import ANSWERS, encode_picture, finish_picture
+from tacit.offline.text.diagnose import TextDiagnosis
+from tacit.reports.palette import DECODED, OTHER, TRUE
+from tacit.text.small.fitting import BEYOND_CHANCE, Evidence
+
+KINDS = {HETEROGENEOUS: TRUE, UNKNOWN: DECODED, HOMOGENEOUS: "#c9c9c9"}
+"""The kinds of last states, and their colours."""
+BINS = 20
+
+
+def render_text_diagnosis(diagnosis: TextDiagnosis, title: str, problems: Problems | None = None) -> str:
+    """Return the page."""
+    decoded = bool(np.isfinite(diagnosis.rewards).any())
+    return page_template("text_diagnosis.html.j2").render(
+        title=title,
+        diagnosis=diagnosis,
+        certificate=diagnosis.model.certificate,
+        answer=ANSWERS[diagnosis.verdict],
+        problems=problems,
+        evidence=encode_picture(draw_evidence(diagnosis.compared, diagnosis.shuffled)),
+        rewards=encode_picture(draw_rewards(diagnosis.rewards, diagnosis.kinds)) if decoded else None,
+        rewarded=int((diagnosis.rewards >= 0.5).sum()),
+        decided=int(np.isfinite(diagnosis.rewards).sum()),
+        version=version("tacit"),
+    )
+
+
+def draw_evidence(compared: Evidence, shuffled: Sequence[Evidence]) -> bytes:
+    """Return a picture of how much better than chance feedback foretells candidates, beside shuffled feedback."""
+    figure = Canvas(figsize=(7.5, 2.2), layout="constrained")
+    axes = figure.subplots()
+    axes.axvline(0, color=OTHER, linewidth=0.8)
+    for row, name, found, colour in ((1, "these logs", (compared,), TRUE), (0, "shuffled", shuffled, OTHER)):
+        rows = row + np.linspace(-0.22, 0.22, len(found)) * (len(found) > 1)
+        gains, errors = [each.gain for each in found], [BEYOND_CHANCE * each.error for each in found]
+        axes.errorbar(gains, rows, xerr=errors, fmt="o", color=colour, label=name, capsize=3, markersize=5)
+    axes.set_yticks([0, 1], ["feedback shuffled\namong episodes", "feedback\nof these logs"], fontsize=9)
+    axes.set_ylim(-0.5, 1.5)
+    axes.set_xlabel("how much better than chance feedback tells what was said before it (95 % intervals)")
+    return finish_picture(figure, axes)
+
+
+def draw_rewards(rewards: FloatArray, kinds: Sequence[str]) -> bytes:
+    """Return a picture of how many reactions decode to which reward, by the kind of their last state."""
+    figure = Canvas(figsize=(7.5, 2.8), layout="constrained")
+    axes = figure.subplots()
+    told = np.array(kinds)
+    parts = {kind: rewards[(told == kind) & np.isfinite(rewards)] for kind in KINDS}
+    shown = {kind: part for kind, part in parts.items() if len(part)}
+    axes.hist(
+        list(shown.values()),
+        bins=np.linspace(0, 1, BINS + 1).tolist(),
+        stacked=True,
+        log=True,
+        color=[KINDS[kind] for kind in shown],
+        label=list(shown),
+    )
+    axes.set_xlabel("decoded reward")
+    axes.set_ylabel("episodes (log scale)")
+    axes.legend(fontsize=8, frameon=False, loc="upper center", ncols=3)
+    return finish_picture(figure, axes)

@@ -1,0 +1,400 @@
+"""AlgSq: online square-loss regression of the decoded reward on (context, last state, action).
+
+Assumption 4.1 asks that over any sequence (x_t, s_t, a_t, r_t) the predictions f_t satisfy
+
+    Σ_t (f_t(x_t, s_t, a_t) - r_t)²  -  min_{f in F} Σ_t (f(x_t, s_t, a_t) - r_t)²  ≤  Reg_sq.
+
+Every oracle below names its class F and, where one is known, its Reg_sq. Arrays over the pairs (s, a) of the
+last layer are (S_H, K); pairs that do not exist are predicted as 0. Features φ are [x, 1], finite x one-hot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.base.jit import kernel
+from tacit.base.randomness import check_seed
+from tacit.base.validation import check_number, check_whole
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded, Finite
+
+MIXABILITY = 2.0  # the largest rate at which the squared loss on [0, 1] is mixable (Vovk)
+
+
+class RegressionOracle(Protocol):
+    """What policy learning asks of AlgSq; predicting never changes the oracle."""
+
+    name: ClassVar[str]
+
+    def predict(self, context: Encoded) -> FloatArray:
+        """Return f(x, ., .) as a new array (S_H, K) with values in [0, 1]."""
+
+    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
+        """Learn from one decoded reward; `state` and `action` are indices in the last layer."""
+
+    def to_state(self) -> dict[str, Any]:
+        """Return copies of the arrays that, with the settings, resume the oracle bit for bit."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `to_state` returned."""
+
+
+@dataclass(frozen=True)
+class OracleSettings:
+    """How the reward is regressed; an oracle reads only what concerns it.
+
+    `learning_rate` is the paper's (appendix C.1). The others are not in the paper: `initial` is the prediction
+    before any data, by default the one nearest to all rewards; `regularization` is the ridge of "vaw";
+    `width` and `seed` are the hidden layer of "network" and the draw of its weights.
+    """
+
+    method: str = "ogd"
+    learning_rate: float = 0.05
+    initial: float = 0.5
+    regularization: float = 1.0
+    width: int = 32
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_number("learning_rate", self.learning_rate, 0, np.inf)
+        check_number("regularization", self.regularization, 0, np.inf)
+        check_whole("width", self.width, 1)
+        check_seed(self.seed)
+        if not 0.0 <= self.initial <= 1.0:
+            raise _refused("initial must lie in [0, 1]", self.initial, "leave it out for the default")
+
+
+def make_oracle(layout: Layout, settings: OracleSettings) -> RegressionOracle:
+    """Return the oracle that `settings.method` names.
+
+    >>> make_oracle(Layout.regular([1, 2], 3, 2, 2), OracleSettings("vaw")).predict(0).shape
+    (2, 3)
+    """
+    if settings.method not in ORACLES:
+        rule = f"the regression method must be one of {list(ORACLES)}"
+        raise _refused(rule, settings.method, "for a finite class, construct Aggregating(layout, functions)")
+    return ORACLES[settings.method](layout, settings)
+
+
+class _Memory(Protocol):
+    """Saving and restoring, for an oracle that keeps all it learns in named arrays."""
+
+    _learned: dict[str, FloatArray]
+
+    def to_state(self) -> dict[str, Any]:
+        """Return copies of the learned arrays by name."""
+        return {name: array.copy() for name, array in self._learned.items()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up saved arrays, each of the shape of the one it replaces."""
+        expected = {name: array.shape for name, array in self._learned.items()}
+        shapes = {name: np.shape(state[name]) for name in expected if name in state}
+        if shapes != expected:
+            raise _refused(f"a saved oracle must hold {expected}", shapes, "restore with the same settings")
+        self._learned = {name: np.array(state[name], dtype=np.float64) for name in self._learned}
+
+
+class TableOGD(_Memory):
+    """Online gradient descent on a table: F is every function of a finite context, state and action.
+
+        f(x, s, a) ← Π_[0,1]( f(x, s, a) - η · 2 (f(x, s, a) - r) )
+
+    The gradient of (f - r)² is taken literally (dev. 21), factor 2 and all: at η = 0.05 a tenth of the error goes.
+    Against an f with total loss L and D² = Σ (f_1 - f)², Reg_sq ≤ (D²/2η + 2ηL) / (1 - 2η): a fixed η pays
+    a share of the noise. The choice η = D / 2√T gives 2D√T.
+
+    >>> oracle = TableOGD(Layout.regular([1], 2, 1, 2), OracleSettings())
+    >>> oracle.update(0, state=0, action=1, reward=1.0)
+    >>> oracle.predict(0)
+    array([[0.5 , 0.55]])
+    """
+
+    name: ClassVar[str] = "ogd"
+
+    def __init__(self, layout: Layout, settings: OracleSettings) -> None:
+        self._inputs, self._rate = _Inputs(layout), float(settings.learning_rate)
+        n_contexts, start = self._inputs.n_contexts(self.name), settings.initial * self._inputs.exists
+        self._learned = {"table": np.stack([start] * n_contexts)}  # (X, S_H, K)
+
+    def predict(self, context: Encoded) -> FloatArray:
+        """Return the table's entries for the context."""
+        return np.array(self._learned["table"][self._inputs.index(context)])
+
+    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
+        """Take one projected gradient step in the one entry concerned."""
+        self._inputs.check_outcome(state, action, reward)
+        table, cell = self._learned["table"], (self._inputs.index(context), state, action)
+        value = float(table[cell])
+        table[cell] = min(max(value - self._rate * 2.0 * (value - reward), 0.0), 1.0)
+
+
+class LinearOGD(_Memory):
+    """Online gradient descent on features: F is f(x, s, a) = w[s, a] · φ.
+
+        w[s, a] ← w[s, a] - η / max(1, |φ|²) · 2 (w[s, a] · φ - r) φ
+
+    The descent is on the unclipped, convex loss; clipping the prediction to [0, 1] only lowers it. Dividing
+    by |φ|² is ours (dev. 22): at a fixed η, descent diverges as soon as |φ|² > 1/η. With |φ|² = n ≥ 1 for all φ and
+    D² = Σ |w_1 - w|², Reg_sq ≤ (nD²/2η + 2ηL) / (1 - 2η).
+
+    >>> LinearOGD(Layout.regular([1], 2, 1, 2), OracleSettings(initial=0.2)).predict(0)
+    array([[0.2, 0.2]])
+    """
+
+    name: ClassVar[str] = "ogd_features"
+
+    def __init__(self, layout: Layout, settings: OracleSettings) -> None:
+        self._inputs, self._rate = _Inputs(layout), float(settings.learning_rate)
+        weights = np.zeros((*self._inputs.exists.shape, self._inputs.dimension))  # (S_H, K, d)
+        weights[:, :, -1] = settings.initial
+        self._learned = {"weights": weights}
+
+    def predict(self, context: Encoded) -> FloatArray:
+        """Return w · φ, clipped."""
+        return self._inputs.bounded(_products(self._learned["weights"], self._inputs.features(context)))
+
+    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
+        """Take one gradient step in the weights of the pair concerned."""
+        self._inputs.check_outcome(state, action, reward)
+        phi = self._inputs.features(context)
+        _linear_update(self._learned["weights"][state, action], phi, float(reward), self._rate)
+
+
+class VovkAzouryWarmuth(_Memory):
+    """The ridge forecaster that counts the current features in: F is f(x, s, a) = c + w[s, a] · φ.
+
+        f(x, s, a) = c + b · (A + φφᵀ)⁻¹ φ,   A = λI + Σ_t φ_t φ_tᵀ,   b = Σ_t (r_t - c) φ_t
+
+    c is `initial`. With Y = max(c, 1 - c), each pair (s, a) adds to Reg_sq at most
+    λ|w|² + Y² log det(A/λ) ≤ λ|w|² + Y² d log(1 + T|φ|²/λd). Memory and time grow with S_H K d².
+
+    >>> oracle = VovkAzouryWarmuth(Layout.regular([1], 2, 1, 2), OracleSettings())
+    >>> oracle.update(0, state=0, action=1, reward=1.0)
+    >>> oracle.predict(0)
+    array([[0.5, 0.7]])
+    """
+
+    name: ClassVar[str] = "vaw"
+
+    def __init__(self, layout: Layout, settings: OracleSettings) -> None:
+        self._inputs, self._centre = _Inputs(layout), float(settings.initial)
+        shape = (*self._inputs.exists.shape, self._inputs.dimension)  # (S_H, K, d)
+        ridge = np.eye(shape[-1]) / settings.regularization
+        self._learned = {"inverse": np.tile(ridge, (*shape[:2], 1, 1)), "moment": np.zeros(shape)}  # A⁻¹, b
+
+    def predict(self, context: Encoded) -> FloatArray:
+        """Return the forecasts, clipped to [0, 1]."""
+        phi, (inverse, moment) = self._inputs.features(context), self._learned.values()
+        return self._inputs.bounded(_vaw_predictions(inverse, moment, phi, self._centre))
+
+    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
+        """Add φφᵀ to A, by a rank-one update of its inverse, and (r - c) φ to b."""
+        self._inputs.check_outcome(state, action, reward)
+        phi, (inverse, moment) = self._inputs.features(context), self._learned.values()
+        _vaw_update(inverse[state, action], moment[state, action], phi, float(reward) - self._centre)
+
+
+class Aggregating(_Memory):
+    """Vovk's aggregating algorithm over a finite class F: an array (F, X, S_H, K) of values in [0, 1].
+
+        w_i ∝ exp(-2 Σ_t (f_i - r_t)²),  g(z) = -½ log Σ_i w_i exp(-2 (f_i - z)²),  f = ½ + ½ (g(0) - g(1))
+
+    Reg_sq ≤ ½ log |F| on every sequence in [0, 1].
+
+    >>> oracle = Aggregating(Layout.regular([1], 1, 1, 2), np.array([0.0, 1.0]).reshape(2, 1, 1, 1))
+    >>> oracle.update(0, state=0, action=0, reward=1.0)
+    >>> oracle.predict(0).round(3)
+    array([[0.831]])
+    """
+
+    name: ClassVar[str] = "aggregating"
+
+    def __init__(self, layout: Layout, functions: FloatArray) -> None:
+        self._inputs = _Inputs(layout)
+        shape = (self._inputs.n_contexts(self.name), *self._inputs.exists.shape)
+        tables = np.asarray(functions, dtype=np.float64)
+        if tables.ndim != 4 or len(tables) < 1 or tables.shape[1:] != shape:
+            rule = f"the finite class must be an array of at least one table (X, S_H, K) = {shape}"
+            raise _refused(rule, tables.shape, "give every function's values over the layout")
+        tables = np.where(self._inputs.exists, tables, 0.0)
+        if not np.all((tables >= 0.0) & (tables <= 1.0)):
+            extremes = float(tables.min()), float(tables.max())
+            raise _refused("functions must have values in [0, 1]", extremes, "clip or rescale them")
+        self._learned = {"log_weights": np.zeros(len(tables)), "functions": tables}
+
+    def predict(self, context: Encoded) -> FloatArray:
+        """Return the substitution f of each pair."""
+        x, (log_weights, functions) = self._inputs.index(context), self._learned.values()
+        return self._inputs.bounded(_substitutions(log_weights, functions, x))
+
+    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
+        """Lower every log-weight by twice its function's loss, and keep the largest at 0."""
+        self._inputs.check_outcome(state, action, reward)
+        values = self._learned["functions"][:, self._inputs.index(context), state, action]
+        log_weights = self._learned["log_weights"] - MIXABILITY * (values - reward) ** 2
+        self._learned["log_weights"] = log_weights - log_weights.max()
+
+
+class TwoLayerNetwork(_Memory):
+    """Stochastic gradient descent on a two-layer fully connected network with one output for every pair.
+
+        f(x, s, a) = sigmoid( V[s, a] · [tanh(Wᵀ φ), 1] )
+
+    V starts at zero and logit(initial), so that the first prediction is `initial`; W is drawn with variance
+    1/|φ|² for one-hot or standardised contexts. The loss is not convex: no bound is known.
+
+    >>> TwoLayerNetwork(Layout.regular([1], 2, 1, 2), OracleSettings()).predict(0)
+    array([[0.5, 0.5]])
+    """
+
+    name: ClassVar[str] = "network"
+
+    def __init__(self, layout: Layout, settings: OracleSettings) -> None:
+        self._inputs, self._rate = _Inputs(layout), float(settings.learning_rate)
+        initial, width, d = settings.initial, settings.width, self._inputs.dimension
+        if not 0.0 < initial < 1.0:
+            raise _refused("a sigmoid's initial must lie inside (0, 1)", initial, "use 0.01 or 0.99")
+        scale = np.sqrt(2.0 if isinstance(layout.contexts, Finite) else d)
+        hidden = np.random.default_rng(settings.seed).standard_normal((d, width)) / scale  # W
+        output = np.zeros((*self._inputs.exists.shape, width + 1))  # V, (S_H, K, width + 1)
+        output[:, :, -1] = np.log(initial / (1.0 - initial))
+        self._learned = {"hidden": hidden, "output": output}
+
+    def predict(self, context: Encoded) -> FloatArray:
+        """Return the network's outputs."""
+        phi, (hidden, output) = self._inputs.features(context), self._learned.values()
+        return self._inputs.bounded(_network_predictions(hidden, output, phi))
+
+    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
+        """Take one gradient step on the squared loss of the one output concerned."""
+        self._inputs.check_outcome(state, action, reward)
+        phi, (hidden, output) = self._inputs.features(context), self._learned.values()
+        _network_update(hidden, output[state, action], phi, float(reward), self._rate)
+
+
+_Build = Callable[[Layout, OracleSettings], RegressionOracle]  # all but Aggregating, which needs its class
+ORACLES: dict[str, _Build] = {o.name: o for o in (TableOGD, LinearOGD, VovkAzouryWarmuth, TwoLayerNetwork)}
+
+
+class _Inputs:
+    """What an oracle may be asked: the contexts, and the pairs (s, a) of the last layer."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.contexts, self.exists = layout.contexts, layout.mask[-1, : layout.n_states[-1]]  # (S_H, K)
+        self.n_actions = [len(labels) for labels in layout.actions[-1]]
+        size = self.contexts.size if isinstance(self.contexts, Finite) else self.contexts.dimension
+        self.dimension = size + 1  # d: the context and the constant
+
+    def n_contexts(self, method: str) -> int:
+        """Return X, for a method that keeps a table over it."""
+        if not isinstance(self.contexts, Finite):
+            raise _refused(f"{method!r} needs finite contexts", self.contexts, "use 'ogd_features' or 'vaw'")
+        return self.contexts.size
+
+    def index(self, context: Encoded) -> int:
+        """Return a finite context's index, or raise: kernels do not check it."""
+        if isinstance(context, (int, np.integer)) and 0 <= context < self.dimension - 1:
+            return int(context)
+        rule = f"a finite context must be an index below {self.dimension - 1}"
+        raise _refused(rule, context, "encode its label with layout.contexts.encode")
+
+    def features(self, context: Encoded) -> FloatArray:
+        """Return φ = [x, 1], (d,)."""
+        phi = np.zeros(self.dimension)
+        phi[-1] = 1.0
+        if isinstance(self.contexts, Finite):
+            phi[self.index(context)] = 1.0
+        else:
+            phi[:-1] = self.contexts.encode(context, "context")
+        return phi
+
+    def bounded(self, values: FloatArray) -> FloatArray:
+        """Return predictions clipped to [0, 1], and 0 where no pair exists."""
+        return np.minimum(np.maximum(values, 0.0), 1.0) * self.exists
+
+    def check_outcome(self, state: int, action: int, reward: float) -> None:
+        """Raise ValueError unless the pair exists and the reward lies in [0, 1]."""
+        if not 0 <= state < len(self.n_actions):
+            rule = f"a state of the last layer must be an index below {len(self.n_actions)}"
+            raise _refused(rule, state, "give the state in which the last action was taken")
+        if not 0 <= action < self.n_actions[state]:
+            rule = f"an action of last-layer state {state} must be an index below {self.n_actions[state]}"
+            raise _refused(rule, action, "give an action that the state offers")
+        if not 0.0 <= reward <= 1.0:
+            raise _refused("reward must be a number in [0, 1]", reward, "clip or rescale what is decoded")
+
+
+def _refused(rule: str, value: Any, remedy: str) -> ValueError:
+    return ValueError(f"{rule}, got {value!r}; {remedy}")
+
+
+@kernel
+def _products(weights: FloatArray, vector: FloatArray) -> FloatArray:
+    # Sums, not np.dot: BLAS chooses the order in which it adds, and a saved run must resume bit for bit.
+    products = np.empty(weights.shape[:2])
+    for s, a in np.ndindex(weights.shape[:2]):  # a loop compiles many times faster than sum(axis)
+        products[s, a] = (weights[s, a] * vector).sum()
+    return products
+
+
+@kernel
+def _linear_update(w: FloatArray, phi: FloatArray, reward: float, rate: float) -> None:
+    w -= rate / max(1.0, (phi * phi).sum()) * 2.0 * ((w * phi).sum() - reward) * phi
+
+
+@kernel
+def _vaw_predictions(inverse: FloatArray, moment: FloatArray, phi: FloatArray, centre: float) -> FloatArray:
+    values = np.empty(moment.shape[:2])
+    for s, a in np.ndindex(moment.shape[:2]):
+        direction = _products(inverse[s, a : a + 1], phi)[0]  # (A + φφᵀ)⁻¹ φ = A⁻¹φ / (1 + φᵀA⁻¹φ)
+        values[s, a] = centre + (moment[s, a] * direction).sum() / (1.0 + (phi * direction).sum())
+    return values
+
+
+@kernel
+def _vaw_update(inverse: FloatArray, moment: FloatArray, phi: FloatArray, target: float) -> None:
+    direction = _products(inverse.reshape((1, len(phi), len(phi))), phi)[0]  # A⁻¹φ
+    scale = 1.0 + (phi * direction).sum()
+    for i in range(len(phi)):  # Sherman-Morrison, the products first so that A⁻¹ stays symmetric
+        inverse[i] -= direction[i] * direction / scale
+    moment += target * phi
+
+
+@kernel
+def _substitutions(log_weights: FloatArray, functions: FloatArray, context: int) -> FloatArray:
+    weights, values = np.exp(log_weights), np.empty(functions.shape[2:])
+    for s, a in np.ndindex(functions.shape[2:]):
+        f = functions[:, context, s, a]
+        on_zero = (weights * np.exp(-MIXABILITY * f**2)).sum()  # exp(-2 g(0)): the largest weight is 1
+        on_one = (weights * np.exp(-MIXABILITY * (f - 1.0) ** 2)).sum()
+        values[s, a] = 0.5 + np.log(on_one / on_zero) / (2.0 * MIXABILITY)
+    return values
+
+
+@kernel
+def _units(hidden: FloatArray, phi: FloatArray) -> FloatArray:
+    sums = np.zeros(hidden.shape[1])
+    for i in np.flatnonzero(phi):  # one-hot contexts touch two rows, however many contexts there are
+        sums += phi[i] * hidden[i]
+    return np.append(np.tanh(sums), 1.0)
+
+
+@kernel
+def _network_predictions(hidden: FloatArray, output: FloatArray, phi: FloatArray) -> FloatArray:
+    return 0.5 + 0.5 * np.tanh(0.5 * _products(output, _units(hidden, phi)))  # sigmoid, without overflow
+
+
+@kernel
+def _network_update(hidden: FloatArray, v: FloatArray, phi: FloatArray, reward: float, rate: float) -> None:
+    units = _units(hidden, phi)
+    value = 0.5 + 0.5 * np.tanh(0.5 * (v * units).sum())
+    slope = 2.0 * (value - reward) * value * (1.0 - value)  # of (f - r)² in the logit
+    backward = slope * (v * (1.0 - units**2))[:-1]  # through tanh, before v moves
+    v -= rate * slope * units
+    for i in np.flatnonzero(phi):
+        hidden[i] -= rate * phi[i] * backward

@@ -1,0 +1,176 @@
+"""The estimated dynamics of Algorithm 4, line 5: Laplace-smoothed counts, with Theorem B.1's log-loss bound.
+
+    P(s' | s, a) = (N(s, a, s') + 1) / (N(s, a) + |S_{h+1}|)
+
+Arrays are padded to (H-1, S, K, S), axes (h, s, a, s'), and 0 where a state or an action does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.jit import kernel
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded
+
+
+class TransitionEstimate(Protocol):
+    """What policy learning asks of a model of the dynamics."""
+
+    def add(self, states: Sequence[int], actions: Sequence[int]) -> None:
+        """Learn from one path."""
+
+    def estimate(self, context: Encoded) -> FloatArray:
+        """Return the estimated transitions for a context, (H-1, S, K, S)."""
+
+    def to_state(self) -> dict[str, Any]:
+        """Return copies of the arrays that resume the estimate bit for bit."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `to_state` returned."""
+
+
+class TransitionCounts:
+    """Counts of (s, a, s') and their smoothed estimate, kept up to date one row at a time.
+
+    >>> counts = TransitionCounts(Layout.regular([1, 2], n_actions=1, n_contexts=1, n_feedback=2))
+    >>> counts.add(states=[0, 1], actions=[0, 0])
+    >>> counts.estimate(0)[0, 0, 0].round(3), counts.visits[0, 0]
+    (array([0.333, 0.667]), array([1]))
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._n_states, self._n_actions = layout.n_states, layout.n_actions
+        self._exists = _existing_transitions(layout)  # (H-1, S, K, S)
+        self._counts = np.zeros(self._exists.shape, dtype=np.int64)
+        self._estimate = _smoothed(self._counts, self._exists)
+
+    @property
+    def counts(self) -> IntArray:
+        """Return N(s, a, s'), (H-1, S, K, S): a live view, not to be written to."""
+        return self._counts
+
+    @property
+    def visits(self) -> IntArray:
+        """Return N(s, a), (H-1, S, K)."""
+        visits: IntArray = self._counts.sum(axis=-1)
+        return visits
+
+    def add(self, states: Sequence[int], actions: Sequence[int]) -> None:
+        """Count the transitions of one path, given as indices in each layer from the first on.
+
+        A path may end early: with n states (n at most H) and n or n-1 actions, n-1 transitions are counted.
+        A path with an index that does not exist is refused whole.
+        """
+        path = _indices(states, "states"), _indices(actions, "actions")
+        n_known, horizon = len(path[0]), len(self._n_states)
+        if n_known > horizon or len(path[1]) not in (n_known, max(n_known - 1, 0)):
+            raise ValueError(
+                f"a path has at most {horizon} states and as many actions or one fewer, got {n_known} states "
+                f"and {len(path[1])} actions; give one path at a time, from the start state on"
+            )
+        wrong = _wrong_layer(*path, self._n_states, self._n_actions)
+        if wrong >= 0:
+            raise ValueError(
+                f"a path must consist of states and actions of the layout, got states {path[0].tolist()} and "
+                f"actions {path[1].tolist()}, wrong at position {wrong}; give indices within each layer"
+            )
+        _count(self._counts, self._estimate, *path, self._n_states)
+
+    def estimate(self, context: Encoded) -> FloatArray:
+        """Return the estimate, the same for every context, (H-1, S, K, S).
+
+        It is a read-only view of memory that `add` and `restore` change in place: copy it to keep it.
+        """
+        view = self._estimate.view()
+        view.flags.writeable = False
+        return view
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the counts; the estimate follows from them."""
+        return {"counts": self._counts.copy()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up saved counts."""
+        counts = np.array(state.get("counts"))
+        if counts.shape != self._exists.shape or counts.dtype.kind not in "iu":
+            raise ValueError(
+                f"saved transitions must hold integer 'counts' of shape {self._exists.shape}, got "
+                f"{counts.dtype} of shape {counts.shape}; restore into counts made from the same layout"
+            )
+        if np.any(counts < 0) or np.any(counts[~self._exists]):
+            raise ValueError(
+                "saved counts must not be negative, nor count what is not in the layout, got "
+                f"{int((counts < 0).sum())} negative and {np.count_nonzero(counts[~self._exists])} outside; "
+                "restore into counts made from the same layout"
+            )
+        self._counts[...] = counts
+        self._estimate[...] = _smoothed(self._counts, self._exists)
+
+
+def log_loss_regret_bound(n_states: int, n_actions: int, episodes: int, horizon: int) -> float:
+    """Return S² K log(TH + S): the most that the smoothed counts lose against the truth (Theorem B.1, dev. 25).
+
+        Σ_t Σ_h -log P_t(s_{t,h+1} | s_{t,h}, a_{t,h})  -  Σ_t Σ_h -log P(s_{t,h+1} | s_{t,h}, a_{t,h})
+
+    S = `n_states` counts the states of all layers.
+
+    >>> round(log_loss_regret_bound(n_states=5, n_actions=5, episodes=40_000, horizon=3), 1)
+    1461.9
+    """
+    if min(n_states, n_actions, horizon) < 1 or episodes < 0:
+        raise ValueError(
+            "the bound needs at least one state, action and layer and no negative number of episodes, got "
+            f"{n_states}, {n_actions}, {horizon} and {episodes}; correct the sizes"
+        )
+    return float(n_states**2 * n_actions * np.log(episodes * horizon + n_states))
+
+
+def _existing_transitions(layout: Layout) -> BoolArray:
+    """Return where (h, s, a, s') is in the layout, (H-1, S, K, S)."""
+    next_state: BoolArray = np.arange(layout.max_states) < layout.n_states[1:, None]
+    return layout.mask[:-1, :, :, None] & next_state[:, None, None, :]
+
+
+def _smoothed(counts: IntArray, exists: BoolArray) -> FloatArray:
+    """Return the estimate of line 5 in all entries."""
+    totals = (counts + exists).sum(axis=-1, keepdims=True)  # N(s, a) + |S_{h+1}|, 0 in the padding
+    estimate: FloatArray = (counts + exists) / np.maximum(totals, 1)
+    return estimate
+
+
+def _indices(values: Sequence[int], what: str) -> IntArray:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(f"{what} must be a sequence of integer indices, got {values!r}; encode labels first")
+    return array.astype(np.int64)
+
+
+@kernel
+def _wrong_layer(states: IntArray, actions: IntArray, n_states: IntArray, n_actions: IntArray) -> int:
+    """Return the first layer in which the path leaves the layout, -1 if it does not."""
+    for h in range(len(states)):
+        s = states[h]
+        if s < 0 or s >= n_states[h]:
+            return h
+        if h < len(actions) and (actions[h] < 0 or actions[h] >= n_actions[h, s]):
+            return h
+    return -1
+
+
+@kernel
+def _count(
+    counts: IntArray, estimate: FloatArray, states: IntArray, actions: IntArray, n_states: IntArray
+) -> None:
+    """Count a path in place and renew the estimate of the rows it touched."""
+    for h in range(len(states) - 1):
+        n_next = n_states[h + 1]
+        row = counts[h, states[h], actions[h]]
+        row[states[h + 1]] += 1
+        total = row[:n_next].sum() + n_next
+        for z in range(n_next):
+            estimate[h, states[h], actions[h], z] = (row[z] + 1) / total

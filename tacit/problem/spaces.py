@@ -1,0 +1,135 @@
+"""What contexts and feedback may be: a finite set of labels, or vectors; each encodes what a user shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+
+Label = str | int
+Encoded = int | FloatArray
+"""A context or a feedback as the algorithms see it: an index of a finite set, or a vector."""
+
+
+@dataclass(frozen=True)
+class Finite:
+    """A finite set of labels (strings, integers or booleans), encoded as 0 .. n-1.
+
+    >>> Finite(("yes", "no")).encode("no", "feedback")
+    1
+    """
+
+    labels: tuple[Label, ...]
+    _index: dict[Label, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
+        check_labels(self.labels)
+        index = {label: i for i, label in enumerate(self.labels)}
+        if not self.labels or len(index) != len(self.labels):
+            raise ValueError(
+                f"a finite set needs at least one label and no label twice, got {self.labels!r}; "
+                "give each value once"
+            )
+        object.__setattr__(self, "_index", index)
+
+    @property
+    def size(self) -> int:
+        """Return the number of labels."""
+        return len(self.labels)
+
+    def encode(self, value: Any, what: str) -> int:
+        """Return the index of `value`, or raise an error that names `what` was unknown."""
+        try:
+            return self._index[value]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"{what} must be one of {abridge_labels(self.labels)}, got {value!r}; "
+                "add it to the layout or map it to a known value"
+            ) from None
+
+    def decode(self, index: Encoded) -> Label:
+        """Return the label of an index."""
+        return self.labels[int(index)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON description that `space_from_json` reads."""
+        return {"kind": "finite", "labels": list(self.labels)}
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Vectors of a fixed dimension with finite entries; with `fields`, also objects with those fields.
+
+    A vector of dimension 1 may be a plain number.
+
+    >>> Vectors(2).encode([1, 2], "context")
+    array([1., 2.])
+    >>> Vectors(2, ("age", "visits")).encode({"visits": 3, "age": 41}, "context")
+    array([41.,  3.])
+    """
+
+    dimension: int
+    fields: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.dimension < 1:
+            raise ValueError(f"vectors need a dimension of at least 1, got {self.dimension}")
+        if self.fields is not None and len(self.fields) != self.dimension:
+            raise ValueError(f"vectors of {self.dimension} need as many fields, got {self.fields!r}")
+
+    def encode(self, value: Any, what: str) -> FloatArray:
+        """Return `value` as a new float64 vector, or raise if its shape or an entry is wrong."""
+        if self.fields is not None and isinstance(value, Mapping):
+            value = [value[name] for name in self.fields] if set(value) == set(self.fields) else None
+        elif self.dimension == 1 and isinstance(value, int | float):
+            value = [value]
+        try:
+            vector = np.array(value)
+        except ValueError:  # rows of different lengths
+            vector = np.empty(0)
+        vector = vector.astype(np.float64) if vector.dtype.kind in "iuf" else np.empty(0)
+        if vector.shape != (self.dimension,) or not np.all(np.isfinite(vector)):
+            raise ValueError(
+                f"{what} must be a vector of {self.dimension} finite numbers, got {value!r}; "
+                "check its length and remove NaN and infinity"
+            )
+        return vector
+
+    def decode(self, vector: Encoded) -> list[float]:
+        """Return the vector as a list of numbers."""
+        return [float(v) for v in np.asarray(vector)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON description that `space_from_json` reads."""
+        described = {"kind": "vectors", "dimension": self.dimension}
+        return described if self.fields is None else described | {"fields": list(self.fields)}
+
+
+Space = Finite | Vectors
+
+
+def space_from_json(data: Mapping[str, Any]) -> Space:
+    """Return the space that `to_json` described."""
+    if data["kind"] == "finite":
+        return Finite(tuple(data["labels"]))
+    return Vectors(int(data["dimension"]), tuple(data["fields"]) if "fields" in data else None)
+
+
+def check_labels(labels: Sequence[Label]) -> None:
+    """Raise ValueError unless every label is a string, an integer or a boolean, which a file can hold."""
+    for label in labels:
+        if not isinstance(label, str | int):
+            raise ValueError(
+                f"labels must be strings, integers or booleans, got {label!r}; turn it into a string"
+            )
+
+
+def abridge_labels(labels: Sequence[Label], most: int = 12) -> str:
+    """Return the first labels as words, and how many there are."""
+    shown = ", ".join(repr(label) for label in labels[:most])
+    return shown + (f", ... ({len(labels)} in all)" if len(labels) > most else "")

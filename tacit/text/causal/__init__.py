@@ -1,0 +1,1 @@
+"""Causal language models with low-rank adapters, as in the paper."""

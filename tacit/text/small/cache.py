@@ -1,0 +1,106 @@
+"""A store of encodings: what an encoder returned for a text is computed once and kept, in memory or in a file.
+
+A batch of texts is not encoded to the last bit as its texts would be one by one, so this store is also what
+makes a run that is stopped and resumed exact: it meets the encodings that it met before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from tacit.text.small.encoder import Float32Array
+
+AT_ONCE = 500
+"""Keys asked for in one query: SQLite takes at least 999 variables."""
+PATIENCE = 60.0
+"""Seconds to wait while another process writes."""
+
+
+def key_of(kind: str, *texts: str | Sequence[str]) -> str:
+    """Return the key of an encoding: a digest of its kind and of all that it depends on.
+
+    >>> key_of("sentence", "a b") == key_of("sentence", "a", "b")
+    False
+    """
+    return hashlib.sha256(json.dumps([kind, *texts]).encode()).hexdigest()
+
+
+def default_path() -> Path:
+    """Return where encodings are kept: TACIT_CACHE, or a folder in the user's cache directory."""
+    if folder := os.environ.get("TACIT_CACHE"):
+        return Path(folder) / "encodings.sqlite"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "tacit" / "encodings.sqlite"
+
+
+class EncodingCache:
+    """Encodings by key; `path=None` keeps them in memory alone.
+
+    >>> cache = EncodingCache()
+    >>> cache.put({"k": np.ones((2, 3), np.float32)})
+    >>> cache.get(["k", "unknown"]).keys()
+    dict_keys(['k'])
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self._memory: dict[str, Float32Array] = {}
+
+    @cached_property
+    def _file(self) -> sqlite3.Connection | None:
+        return None if self.path is None else open_file(self.path)
+
+    def get(self, keys: Sequence[str]) -> dict[str, Float32Array]:
+        """Return the encodings that there are, by key."""
+        missing = [key for key in keys if key not in self._memory]
+        if self._file is not None:
+            for start in range(0, len(missing), AT_ONCE):
+                self._memory |= self._read(missing[start : start + AT_ONCE])
+        return {key: self._memory[key] for key in keys if key in self._memory}
+
+    def put(self, encodings: Mapping[str, Float32Array]) -> None:
+        """Keep encodings. One that another process has kept meanwhile stays as that wrote it."""
+        if self._file is not None:
+            rows = [(key, json.dumps(value.shape), value.tobytes()) for key, value in encodings.items()]
+            with self._file:
+                self._file.executemany("INSERT OR IGNORE INTO encodings VALUES (?, ?, ?)", rows)
+            encodings = {
+                key: value
+                for start in range(0, len(rows), AT_ONCE)
+                for key, value in self._read([row[0] for row in rows[start : start + AT_ONCE]]).items()
+            }
+        self._memory |= encodings
+
+    def forget(self) -> None:
+        """Free the memory of what the file holds; without a file everything stays."""
+        if self._file is not None:
+            self._memory.clear()
+
+    def _read(self, keys: Sequence[str]) -> dict[str, Float32Array]:
+        assert self._file is not None
+        marks = ",".join("?" * len(keys))
+        rows = self._file.execute(f"SELECT key, shape, data FROM encodings WHERE key IN ({marks})", keys)
+        return {key: np.frombuffer(data, np.float32).reshape(json.loads(shape)) for key, shape, data in rows}
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """Return a connection to the store at `path`, made if it is not there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = sqlite3.connect(path, timeout=PATIENCE)
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("CREATE TABLE IF NOT EXISTS encodings (key TEXT PRIMARY KEY, shape TEXT, data BLOB)")
+    except (OSError, sqlite3.Error) as error:
+        raise ValueError(
+            f"encodings are kept in {os.fspath(path)!r}, which cannot be used ({error}); remove the file, or set "
+            "TACIT_CACHE to a folder that can be written"
+        ) from error
+    return file

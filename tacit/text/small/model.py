@@ -1,0 +1,248 @@
+"""The small text model: frozen encoders, the structured posterior, and a linear policy on the same features.
+
+The last choice is scored by how well candidates fit the conversation, softmax_a(w·match), from the weights that the
+posterior was fitted with. An earlier one is scored by what its candidates led to: a logistic regression from the
+candidate, and its product with the request, to g of the state it led to. Both go on learning by REINFORCE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import softmax
+
+from tacit.base.arrays import FloatArray
+from tacit.text.conversation import Choice, Conversation, Reaction
+from tacit.text.model import Progress
+from tacit.text.small.cache import EncodingCache, default_path
+from tacit.text.small.encoder import BundledEncoder, Encoder, Float32Array
+from tacit.text.small.features import Features
+from tacit.text.small.fitting import (
+    Evidence,
+    FittingSettings,
+    cross_validate,
+    fit_logistic,
+    fit_text_posterior,
+    remarks_on,
+)
+from tacit.text.small.matching import FEATURES
+from tacit.text.small.posterior import Sample, TextPosterior
+
+TOP = 2
+"""The features of a state hold its candidates' best matches: the best two of each kind tell if one stands out."""
+
+
+@dataclass(frozen=True)
+class SmallSettings:
+    """How the policy learns: the ridge of its first fit, then the steps of REINFORCE."""
+
+    fitting: FittingSettings = field(default_factory=FittingSettings)
+    value_ridge: float = 0.05
+    learning_rate: float = 0.5
+    batch: int = 16
+    baseline_rate: float = 0.05
+
+
+class SmallModel:
+    """The default text model; see `tacit.text.model.TextModel` and the module's docstring.
+
+    `encoder` and `cache` default to the bundled models and the user's cache of encodings.
+    """
+
+    name: ClassVar[str] = "small"
+
+    def __init__(
+        self,
+        horizon: int,
+        settings: SmallSettings | None = None,
+        encoder: Encoder | None = None,
+        cache: EncodingCache | None = None,
+    ) -> None:
+        self.horizon = horizon
+        self.settings = settings if settings is not None else SmallSettings()
+        self.features = Features(encoder or bundled_encoder(), cache or EncodingCache(default_path()))
+        self.fitted: TextPosterior | None = None
+        self.remarks: tuple[str, ...] = ()
+        self.evidence: Evidence | None = None
+        self.policy: list[FloatArray] = []  # one vector of weights a step
+        self._baseline = 0.0
+        self._steps = 0
+        self._gradient: list[FloatArray] = []
+
+    def prepare(
+        self,
+        pairs: Sequence[tuple[Conversation, tuple[str, ...]]],
+        feedback: Sequence[str],
+        progress: Progress,
+    ) -> None:
+        """Encode in batches what will be met: conversations with their candidates, and feedback.
+
+        Not needed for learning, only much faster than one by one.
+        """
+        last = self.horizon - 1
+        self.features.match([pair for pair in pairs if len(pair[0].exchanges) == last], progress)
+        texts = [text for pair in pairs if len(pair[0].exchanges) < last for text in pair[1]]
+        self.features.sentences(list(dict.fromkeys(texts)), progress)
+        self.features.sentences(list(dict.fromkeys(pair[0].context.request for pair in pairs)), progress)
+        self.features.profiles([pair[0].context.profile for pair in pairs], progress)
+        self.features.reactions(list(dict.fromkeys(feedback)), progress)
+
+    def score(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
+        """Return the policy's probability of each candidate, (K,); uniform before anything was learned."""
+        if not self.policy:
+            return np.full(len(candidates), 1 / len(candidates))
+        features = self._policy_features(conversation, candidates)
+        return np.asarray(softmax(features @ self.policy[len(conversation.exchanges)]))
+
+    def posterior(self, conversation: Conversation, candidates: Sequence[str], feedback: str) -> FloatArray:
+        """Return h(x, y, s), (K,)."""
+        sample = self.sample([Reaction(Choice(conversation, tuple(candidates), 0, 1.0), feedback)])
+        predicted: FloatArray = self._posterior().predict(sample)[0]
+        return predicted
+
+    def confidence(self, reaction: Reaction) -> float:
+        """Return how sure the likelier reward of a reaction is, in [1/2, 1]."""
+        return float(self._posterior().confidence(self.sample([reaction]))[0])
+
+    def fit(
+        self,
+        reactions: Sequence[Reaction],
+        progress: Progress | None = None,
+        rewards: Sequence[float] | None = None,
+    ) -> None:
+        """Learn the posterior (eq. 5) and a first policy; known `rewards` take the place of the feedback's meaning."""
+        sample = self.sample(reactions, progress)
+        known = None if rewards is None else np.asarray(rewards, dtype=np.float64)
+        weights = uniform_weights(reactions)
+        self.fitted = fit_text_posterior(sample, self.settings.fitting, known, weights)
+        self.evidence = None if known is not None else cross_validate(sample, self.settings.fitting, weights)
+        self.remarks = () if self.evidence is None else remarks_on(self.evidence)
+        self.policy = [self._fit_values(reactions, sample, step) for step in range(self.horizon - 1)]
+        self.policy.append(self.fitted.match_weights.copy())
+        self._gradient = [np.zeros_like(weights) for weights in self.policy]
+
+    def reinforce(self, choices: Sequence[Choice], reward: float) -> None:
+        """Take a step of REINFORCE: weights += rate (reward - baseline) grad log softmax, averaged over a batch."""
+        advantage = reward - self._baseline
+        for step, choice in enumerate(choices):
+            features = self._policy_features(choice.conversation, choice.candidates)
+            likely = softmax(features @ self.policy[step])
+            self._gradient[step] += advantage * (features[choice.action] - likely @ features)
+        self._baseline += self.settings.baseline_rate * advantage
+        self._steps += 1
+        if self._steps % self.settings.batch == 0:
+            rate = self.settings.learning_rate / self.settings.batch
+            self.policy = [w + rate * g for w, g in zip(self.policy, self._gradient, strict=True)]
+            self._gradient = [np.zeros_like(gradient) for gradient in self._gradient]
+
+    def to_state(self) -> dict[str, Any]:
+        """Return arrays and plain values from which `from_state` rebuilds the model bit for bit."""
+        return {
+            "horizon": self.horizon,
+            "settings": asdict(self.settings),
+            "fitted": None if self.fitted is None else self.fitted.to_state(),
+            "policy": list(self.policy),
+            "baseline": self._baseline,
+            "steps": self._steps,
+            "remarks": list(self.remarks),
+            "gradient": list(self._gradient),
+        }
+
+    @classmethod
+    def from_state(
+        cls, state: Mapping[str, Any], encoder: Encoder | None = None, cache: EncodingCache | None = None
+    ) -> SmallModel:
+        """Return the model that `to_state` described."""
+        settings = dict(state["settings"])
+        settings["fitting"] = FittingSettings(**settings["fitting"])
+        model = cls(state["horizon"], SmallSettings(**settings), encoder, cache)
+        model.fitted = None if state["fitted"] is None else TextPosterior.from_state(state["fitted"])
+        model.policy, model._gradient = list(state["policy"]), list(state["gradient"])
+        model._baseline, model._steps = state["baseline"], state["steps"]
+        model.remarks = tuple(state["remarks"])
+        return model
+
+    def _posterior(self) -> TextPosterior:
+        if self.fitted is None:
+            raise ValueError("there is a posterior after `fit`, and this model was not fitted; explore first")
+        return self.fitted
+
+    def _fit_values(self, reactions: Sequence[Reaction], sample: Sample, step: int) -> FloatArray:
+        """Return weights that predict g of the last state from what was said at an earlier step."""
+        taken = [earlier(reaction.choice.conversation, step) for reaction in reactions]
+        features = np.array([self._policy_features(before, [said])[0] for before, said in taken])
+        features = np.column_stack([features, np.ones(len(features))])
+        goodness = self._posterior().goodness(sample)
+        start = np.zeros(features.shape[1])
+        weights = fit_logistic(features, goodness, np.ones(len(features)), self.settings.value_ridge, start)
+        return weights[:-1]  # the bias is the same for all candidates
+
+    def _policy_features(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
+        """Return the features of candidates at a step, (K, D): how they fit at the last, what they say before."""
+        if len(conversation.exchanges) == self.horizon - 1:
+            return self.features.match([(conversation, tuple(candidates))])[0].astype(np.float64)
+        vectors = self.features.sentences([conversation.context.request, *candidates]).astype(np.float64)
+        return np.concatenate([vectors[1:], vectors[1:] * vectors[0] * np.sqrt(vectors.shape[1])], axis=1)
+
+    def sample(self, reactions: Sequence[Reaction], progress: Progress | None = None) -> Sample:
+        """Return reactions as the numbers that the posterior reads."""
+        choices = [reaction.choice for reaction in reactions]
+        matches = self.features.match([(c.conversation, c.candidates) for c in choices], progress)
+        match, mask = pad(matches, max(len(rows) for rows in matches))
+        said = [last_said(choice.conversation) for choice in choices]
+        best = np.array([top_matches(rows) for rows in matches])
+        contexts = [choice.conversation.context for choice in choices]
+        return Sample(
+            match,
+            mask,
+            np.concatenate([best, self.features.sentences(said, progress)], axis=1).astype(np.float64),
+            self.features.reactions([reaction.feedback for reaction in reactions], progress).astype(
+                np.float64
+            ),
+            self.features.profiles([context.profile for context in contexts], progress).astype(np.float64),
+            np.array([choice.action for choice in choices]),
+        )
+
+
+def uniform_weights(reactions: Sequence[Reaction]) -> FloatArray:
+    """Return 1/(K p) of each reaction, (n,): as many times it counts among uniform ones."""
+    return np.array([1 / (len(r.choice.candidates) * r.choice.probability) for r in reactions])
+
+
+@cache
+def bundled_encoder() -> BundledEncoder:
+    """Return the bundled encoder; all models of a process share it."""
+    return BundledEncoder()
+
+
+def pad(matches: Sequence[Float32Array], K: int) -> tuple[FloatArray, Any]:
+    """Return match features as one array (n, K, F) and the mask (n, K) of the candidates that there are."""
+    padded, mask = np.zeros((len(matches), K, len(FEATURES))), np.zeros((len(matches), K), np.bool_)
+    for row, match in enumerate(matches):
+        padded[row, : len(match)], mask[row, : len(match)] = match, True
+    return padded, mask
+
+
+def top_matches(match: Float32Array) -> Float32Array:
+    """Return the `TOP` largest values of each feature over the candidates, (TOP F,)."""
+    return np.sort(match, axis=0)[-TOP:].ravel()
+
+
+def last_said(conversation: Conversation) -> str:
+    """Return what the agent said last; before it said anything, the request."""
+    return conversation.exchanges[-1].said if conversation.exchanges else conversation.context.request
+
+
+def earlier(conversation: Conversation, step: int) -> tuple[Conversation, str]:
+    """Return the conversation before an earlier step, and what the agent said then.
+
+    >>> from tacit.text.conversation import Exchange, TextContext
+    >>> late = Conversation(TextContext("hello"), (Exchange("when?", "now"),))
+    >>> earlier(late, 0)[1]
+    'when?'
+    """
+    return conversation._replace(exchanges=conversation.exchanges[:step]), conversation.exchanges[step].said

@@ -1,0 +1,179 @@
+"""The posterior over candidates from text: the structured class of eq. 4 on features, and what it is made of.
+
+    f(x, s, a) = g(s) softmax_a(w·match)        the reward of candidate a: is the state any good, does a fit it
+    t(y)       = v·reading                      log P(y | kind words are meant) / P(y | unkind words are)
+    k(x)       = u·profile                      log-odds that the person means what they say; no profile: certain
+    l(x, y)    = log (e^(t+k) + 1)/(e^t + e^k)  log P(y | x, reward 1) / P(y | x, reward 0)
+    h(x, y, s)_a ∝ 1 + f(x, s, a) (e^l - 1)     Bayes' rule for a candidate that was taken uniformly (eq. 3)
+
+A person is plain or contrary, a remark kind or unkind; which it is nobody says, and a reward is a plain person's kind
+remark or a contrary one's unkind. The sum of f is g ≤ 1 < K/2: that rewarding candidates are the minority is built in.
+`tacit.text.small.fitting` fits the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
+
+LARGEST_RATIO = 12.0
+"""Largest |log-odds| in a fit: nothing is taken for surer than 1 in 160,000."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Reactions as numbers, padded to the most candidates.
+
+    `match` (n, K, F) and `mask` (n, K): how well candidates fit, and which there are; `state` (n, D) of the
+    conversation; `reading` (n, E) of the feedback; `profile` (n, E), zeros where there is none; `taken` (n,).
+    """
+
+    match: FloatArray
+    mask: BoolArray
+    state: FloatArray
+    reading: FloatArray
+    profile: FloatArray
+    taken: IntArray
+
+    def __len__(self) -> int:
+        return len(self.taken)
+
+    def part(self, rows: BoolArray) -> Sample:
+        """Return the rows of a mask, as a sample of their own."""
+        return Sample(*(values[rows] for values in vars(self).values()))
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """(rows - mean) @ axes: principal components, together of variance 1."""
+
+    mean: FloatArray
+    axes: FloatArray
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        """Return the components of rows (n, D) with a 1 appended for the bias, (n, parts + 1)."""
+        return np.column_stack([(rows - self.mean) @ self.axes, np.ones(len(rows))])
+
+
+def fit_projection(rows: FloatArray, parts: int) -> Projection:
+    """Return the projection on the first `parts` principal components of the rows, fewer where there are not as many.
+
+    >>> project = fit_projection(np.array([[1.0, 0.0], [3.0, 0.0]]), parts=2)
+    >>> abs(project(np.array([[3.0, 5.0]])))
+    array([[1., 1.]])
+    """
+    if not len(rows):
+        return Projection(np.zeros(rows.shape[1]), np.zeros((rows.shape[1], 0)))
+    mean = rows.mean(axis=0)
+    _, scales, axes = np.linalg.svd(rows - mean, full_matrices=False)
+    kept = scales[:parts] > 1e-6 * max(scales[0], 1e-12)
+    spread = float(np.sqrt((scales[:parts][kept] ** 2).sum() / len(rows)))
+    return Projection(mean, axes[:parts][kept].T / max(spread, 1e-12))
+
+
+@dataclass(frozen=True, eq=False)
+class TextPosterior:
+    """The functions of the module's docstring with their weights, all of them arrays.
+
+    `sharpness` multiplies t and k at use: the ridge that keeps them from over-fitting also makes them timid.
+    """
+
+    match_weights: FloatArray
+    state_projection: Projection
+    state_weights: FloatArray
+    feedback_projection: Projection
+    feedback_weights: FloatArray
+    profile_projection: Projection
+    profile_weights: FloatArray
+    sharpness: float
+
+    def fits(self, sample: Sample) -> FloatArray:
+        """Return softmax_a(w·match), (n, K)."""
+        return softmax_match(sample.match, sample.mask, self.match_weights)
+
+    def goodness(self, sample: Sample) -> FloatArray:
+        """Return g(s), (n,): how likely it is that some candidate earns a reward in the state."""
+        return np.asarray(expit(self.state_projection(sample.state) @ self.state_weights))
+
+    def rewards(self, sample: Sample) -> FloatArray:
+        """Return f(x, s, a), (n, K)."""
+        return self.goodness(sample)[:, None] * self.fits(sample)
+
+    def kindness(self, sample: Sample) -> FloatArray:
+        """Return t(y), (n,), sharpened."""
+        return self.sharpness * (self.feedback_projection(sample.reading) @ self.feedback_weights)
+
+    def plainness(self, sample: Sample) -> FloatArray:
+        """Return k(x), (n,), sharpened; `LARGEST_RATIO` where there is no profile."""
+        return self.sharpness * log_odds_plain(sample.profile, self.profile_projection, self.profile_weights)
+
+    def ratios(self, sample: Sample) -> FloatArray:
+        """Return l(x, y), (n,)."""
+        return log_ratio(self.kindness(sample), self.plainness(sample))
+
+    def predict(self, sample: Sample) -> FloatArray:
+        """Return h(x, y, s), (n, K)."""
+        return bayes(self.rewards(sample), self.ratios(sample), sample.mask)
+
+    @property
+    def as_fitted(self) -> TextPosterior:
+        """Return the posterior without the sharpness that J is given: its probabilities are the calibrated ones."""
+        return replace(self, sharpness=1.0)
+
+    def confidence(self, sample: Sample) -> FloatArray:
+        """Return the probability of the likelier reward of the candidate taken, (n,): at least 1/2."""
+        f = self.rewards(sample)[np.arange(len(sample)), sample.taken]
+        good = f / (f + (1 - f) * np.exp(-self.as_fitted.ratios(sample)))
+        return np.asarray(np.maximum(good, 1 - good))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return arrays and plain values from which `from_state` rebuilds it."""
+        return {
+            name: {"mean": value.mean, "axes": value.axes} if isinstance(value, Projection) else value
+            for name, value in vars(self).items()
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> TextPosterior:
+        """Return the posterior that `to_state` described."""
+        parts: dict[str, Any] = {
+            name: Projection(**value) if isinstance(value, Mapping) else value
+            for name, value in state.items()
+        }
+        return cls(**parts)
+
+
+def softmax_match(match: FloatArray, mask: BoolArray, weights: FloatArray) -> FloatArray:
+    """Return softmax_a(w·match) over the candidates that there are, (n, K)."""
+    return np.asarray(softmax(np.where(mask, match @ weights, -np.inf), axis=1))
+
+
+def log_odds_plain(profile: FloatArray, projection: Projection, weights: FloatArray) -> FloatArray:
+    """Return k(x), (n,), clipped; `LARGEST_RATIO` where there is no profile (a row of zeros)."""
+    odds = np.clip(projection(profile) @ weights, -LARGEST_RATIO, LARGEST_RATIO)
+    return np.where(profile.any(axis=1), odds, LARGEST_RATIO)
+
+
+def log_ratio(kindness: FloatArray, plainness: FloatArray) -> FloatArray:
+    """Return l = log (e^(t+k) + 1)/(e^t + e^k): no surer than the less sure of the two.
+
+    >>> log_ratio(np.array([3.0, 3.0, 3.0]), np.array([50.0, -50.0, 0.0]))
+    array([ 3., -3.,  0.])
+    """
+    return np.asarray(np.logaddexp(kindness + plainness, 0) - np.logaddexp(kindness, plainness))
+
+
+def bayes(rewards: FloatArray, ratios: FloatArray, mask: BoolArray) -> FloatArray:
+    """Return h_a ∝ 1 + f_a (e^l - 1) over the candidates that there are, (n, K) (eq. 3, 4).
+
+    >>> bayes(np.array([[0.9, 0.0]]), np.array([3.0]), np.ones((1, 2), bool)).round(2)
+    array([[0.95, 0.05]])
+    """
+    weights = np.where(mask, 1 + rewards * np.expm1(np.clip(ratios, -50, 50))[:, None], 0.0)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -1,0 +1,72 @@
+"""What a diagnosis is made of: findings, and the words in which they name states and contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tacit.decoding.judgement import Judgement
+from tacit.problem.layout import Layout
+
+Severity = Literal["info", "caution", "error"]
+Judgements = Mapping[tuple[int, int], Judgement]
+"""What was judged of each (last state, context)."""
+
+LISTED = 3
+"""States and contexts that a finding names before it only counts them."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found: `where` is a state and context in words, or "" for everything."""
+
+    code: str
+    severity: Severity
+    where: str
+    evidence: str
+    remedy: str
+
+    def __str__(self) -> str:
+        place = f" ({self.where})" if self.where else ""
+        return f"{self.code}{place}: {self.evidence} {self.remedy}"
+
+
+def raised(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings that need attention: cautions and errors."""
+    return tuple(finding for finding in findings if finding.severity != "info")
+
+
+def verdict(findings: Iterable[Finding]) -> str:
+    """Return "works", "works with caution" or "cannot work"."""
+    severities = {finding.severity for finding in findings}
+    if "error" in severities:
+        return "cannot work"
+    return "works with caution" if "caution" in severities else "works"
+
+
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, errors before cautions before remarks."""
+    order = ("error", "caution", "info")
+    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
+
+
+def name_place(layout: Layout, state: int, context: Any) -> str:
+    """Return the words for a last state in a context."""
+    return f"state {layout.name(layout.horizon - 1, state)!r}, context {context!r}"
+
+
+def list_places(layout: Layout, places: Iterable[tuple[int, int]]) -> str:
+    """Return the words for some (last state, context), the first few by name."""
+    return abridge([name_place(layout, s, layout.contexts.decode(x)) for s, x in places])
+
+
+def abridge(words: Sequence[str]) -> str:
+    """Return the first few words, and how many more there are."""
+    more = len(words) - LISTED
+    return "; ".join(words[:LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def count_of(n: int, one: str, many: str) -> str:
+    """Return a number with its noun: 1 state, 2 states."""
+    return f"{n} {one if n == 1 else many}"

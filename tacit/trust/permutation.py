@@ -1,0 +1,92 @@
+"""Permutation tests on counts of feedback by action: does one depend on the other beyond chance?
+
+Feedback is dealt anew among the tuples of each table, which keeps every margin, so no approximation has to hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from scipy.special import xlogy
+
+from tacit.base.arrays import BoolArray, FloatArray
+
+DRAWS = 999
+"""Tables dealt in a permutation test: the least p-value is a thousandth."""
+SEED = 3
+"""Of the permutation tests, so that a diagnosis is a function of the counts."""
+
+
+def dependence_p_value(tables: FloatArray, draws: int = DRAWS) -> float:
+    """Return the p-value of rows being independent of columns in all tables (T, Y, K) at once.
+
+    The statistics are sum n log n over all cells, which with fixed margins orders tables as the likelihood ratio
+    does, and its largest standardised value over the tables, for dependence that is strong in few of them.
+    """
+    tables = tables[dependable_tables(tables)]
+    if not len(tables):
+        return 1.0
+    drawn = sum(xlogy(column, column).sum(axis=-1) for column in deal_columns(tables, draws))
+    ratios = np.vstack([xlogy(tables, tables).sum(axis=(1, 2)), drawn])  # (1 + draws, T), what was seen first
+    spread = ratios.std(axis=0)
+    standard = (ratios - ratios.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return min(2 * min(_upper_share(ratios.sum(axis=1)), _upper_share(standard.max(axis=1))), 1.0)
+
+
+def residual_p_value(tables: FloatArray, others: FloatArray, draws: int = DRAWS) -> float:
+    """Return the p-value of rows having only the two action profiles of their tables (T, Y, K) and `others` (T, K).
+
+    Each value y counts with the likelihood ratio of its actions against the nearer of the two profiles, its own
+    cluster's or the other's, for phi was fitted to the same counts and may have put a rare value wrongly.
+    """
+    own = np.log(_profiles(tables.sum(axis=1)))  # (T, K)
+    other = np.log(_profiles(others))
+
+    def statistic(columns: Iterable[FloatArray]) -> FloatArray:
+        fit = near = far = np.zeros(1)
+        for k, column in enumerate(columns):  # (..., T, Y)
+            fit = fit + xlogy(column, column)
+            near = near + column * own[:, k, None]
+            far = far + column * other[:, k, None]
+        return np.asarray((fit - np.maximum(near, far)).sum(axis=(-2, -1)))
+
+    seen = statistic(np.moveaxis(tables, 2, 0))
+    return _upper_share(np.concatenate([[seen], statistic(deal_columns(tables, draws))]))
+
+
+def deal_columns(tables: FloatArray, draws: int) -> Iterator[FloatArray]:
+    """Yield, column by column, (draws, T, Y): tables (T, Y, K) with rows dealt anew among the columns.
+
+    Column k takes its tuples from the rows that are left, value by value: hypergeometric draws.
+    """
+    generator = np.random.default_rng(SEED)
+    whole = np.rint(tables).astype(np.int64)
+    left = np.repeat(whole.sum(axis=2)[None], draws, axis=0)  # (draws, T, Y)
+    for size in whole.sum(axis=1).T:  # (T,)
+        column = np.empty_like(left)
+        wanted = np.repeat(size[None], draws, axis=0)
+        rest = left.sum(axis=2)
+        for y in range(left.shape[2]):
+            rest = rest - left[:, :, y]
+            column[:, :, y] = generator.hypergeometric(left[:, :, y], rest, wanted)
+            wanted = wanted - column[:, :, y]
+        left = left - column
+        yield column.astype(np.float64)
+
+
+def _upper_share(statistics: FloatArray) -> float:
+    """Return the share of statistics that are no smaller than the first, itself included."""
+    slack = 1e-9 * max(1.0, abs(float(statistics[0])))  # equal tables may differ by rounding
+    return float(np.mean(statistics >= statistics[0] - slack))
+
+
+def dependable_tables(tables: FloatArray) -> BoolArray:
+    """Return which tables (T, Y, K) have two rows and two columns with tuples, (T,)."""
+    rows, columns = (tables.sum(axis=2) > 0).sum(axis=1), (tables.sum(axis=1) > 0).sum(axis=1)
+    return np.asarray((rows > 1) & (columns > 1))
+
+
+def _profiles(actions: FloatArray) -> FloatArray:
+    """Return counts of actions (T, K) as shares, half a tuple added so that none is impossible."""
+    return np.asarray((actions + 0.5) / (actions + 0.5).sum(axis=1, keepdims=True))

@@ -1,0 +1,116 @@
+"""The commands for logs, as a user gives them: what they write, what they say, how they end."""
+
+import json
+
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from tacit.agent import Agent
+from tacit.cli.logs import app
+from tacit.envs.drawn_logs import draw_logs
+from tacit.envs.synthetic import synthetic_mdp
+from tacit.logs.episodes import LogWriter
+from tacit.offline.reward_model import load_model
+
+EPISODES = 3000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli")
+    with LogWriter(folder / "logs.jsonl") as writer:
+        for episode in draw_logs(synthetic_mdp(), EPISODES, seed=4):
+            writer.write(episode)
+    text = (folder / "logs.jsonl").read_text()
+    (folder / "bad.jsonl").write_text(text + '{"episode": 1}\n')
+    run("fit", folder / "logs.jsonl", "--out", folder / "m.tacit")
+    return folder
+
+
+def run(*words, code=0):
+    result = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.split())
+
+
+def test_fit_writes_a_model_and_says_what_it_rests_on(folder, tmp_path):
+    said = run("fit", folder / "logs.jsonl", "--out", tmp_path / "m.tacit", "--c", 0.25, "--anchors")
+    assert said.startswith("works 3,000 of 3,000 episodes used")
+    assert "theta = " in said
+    assert load_model(tmp_path / "m.tacit").c == 0.25
+    assert load_model(tmp_path / "m.tacit").certificate.files[0]["name"] == "logs.jsonl"
+
+
+def test_fit_takes_a_layout(folder, tmp_path):
+    (tmp_path / "layout.json").write_text(json.dumps(synthetic_mdp().layout.to_json()))
+    run("fit", folder / "logs.jsonl", "--out", tmp_path / "m.tacit", "--layout", tmp_path / "layout.json")
+    assert load_model(tmp_path / "m.tacit").layout == synthetic_mdp().layout
+    (tmp_path / "layout.json").write_text("{}")
+    said = run("fit", folder / "logs.jsonl", "--out", "x", "--layout", tmp_path / "layout.json", code=1)
+    assert "error: a layout must be the JSON" in said
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_label_writes_rows(folder, tmp_path, ending):
+    out = tmp_path / f"labels.{ending}"
+    said = run("label", folder / "logs.jsonl", "--model", folder / "m.tacit", "--out", out)
+    assert "3,000 episodes labelled, 0 set aside." in said
+    if ending == "jsonl":
+        assert len(out.read_text().splitlines()) == EPISODES
+    else:
+        assert pyarrow.parquet.read_table(out).num_rows == EPISODES
+
+
+def test_bad_episodes_are_told_and_kept(folder, tmp_path):
+    said = run("fit", folder / "bad.jsonl", "--out", tmp_path / "m.tacit")
+    assert "1 episodes set aside (no-context: 1)" in said
+    assert "line 3001" in said
+    assert json.loads((folder / "bad.rejected.jsonl").read_text())["raw"] == '{"episode": 1}'
+    side = tmp_path / "side.rejected.jsonl"
+    run(
+        "label",
+        folder / "bad.jsonl",
+        "--model",
+        folder / "m.tacit",
+        "--out",
+        tmp_path / "l.jsonl",
+        "--rejected",
+        side,
+    )
+    assert side.exists()
+    said = run("fit", folder / "bad.jsonl", "--out", tmp_path / "strict.tacit", "--strict", code=1)
+    assert "line 3001" in said
+    assert not (tmp_path / "strict.tacit").exists()
+
+
+def test_diagnose_writes_a_page(folder, tmp_path):
+    said = run("diagnose", folder / "logs.jsonl", "--out", tmp_path / "report.html")
+    assert said.split()[0] == "works"
+    assert "<strong>works</strong>" in (tmp_path / "report.html").read_text()
+
+
+def test_evaluate_and_train(folder, tmp_path):
+    given = (folder / "logs.jsonl", "--model", folder / "m.tacit")
+    run("train", *given, "--out", tmp_path / "agent.tacit", "--seed", 3)
+    assert Agent.load(tmp_path / "agent.tacit").seed == 3
+    said = run("evaluate", *given, "--policy", "uniform", "--out", tmp_path / "value.json")
+    found = json.loads((tmp_path / "value.json").read_text())
+    assert found["estimates"]["doubly_robust"]["low"] < 0.0176 < found["estimates"]["doubly_robust"]["high"]
+    assert "doubly_robust" in said
+    said = run("evaluate", *given, "--policy", tmp_path / "agent.tacit")
+    assert "overlap-thin" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("fit", "gone.jsonl", "--out", "m"), "there is no file"),
+        (("label", "LOGS", "--model", "gone", "--out", "x.jsonl"), "there is no file"),
+        (("label", "LOGS", "--model", "MODEL", "--out", "x.csv"), "must be written to a file that ends in"),
+        (("evaluate", "LOGS", "--model", "MODEL", "--policy", "gone"), "a policy must be"),
+    ],
+)
+def test_errors_say_what_to_do(folder, words, message):
+    places = {"LOGS": folder / "logs.jsonl", "MODEL": folder / "m.tacit"}
+    assert message in run(*(places.get(word, word) for word in words), code=1)

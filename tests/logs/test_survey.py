@@ -1,0 +1,118 @@
+"""From logs to a layout and indices: what logs show, in any order, and what they cannot be."""
+
+import numpy as np
+import pytest
+
+from tacit.envs.drawn_logs import draw_logs
+from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
+from tacit.envs.synthetic import synthetic_mdp
+from tacit.logs.episodes import LogError, LoggedEpisode, LoggedStep
+from tacit.logs.survey import BEGIN, START, LogReader, ReadEpisode, label_of, survey_logs
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Finite, Vectors
+
+RAGGED = random_mdp(0, RandomMDPSettings(layers=3, states=3, actions=5, ragged=True)).mdp
+
+
+def episode(*steps, context="x", feedback="y", n=0):
+    return LoggedEpisode(n, context, tuple(LoggedStep(*step) for step in steps), feedback)
+
+
+@pytest.mark.parametrize("mdp", [synthetic_mdp(), RAGGED], ids=["synthetic", "ragged"])
+def test_the_layout_of_a_simulation_is_found(mdp):
+    logs = list(draw_logs(mdp, 3000, seed=1))
+    found = survey_logs(logs).layout()
+    assert (found.states, found.actions) == (mdp.layout.states, mdp.layout.actions)
+    assert (found.contexts, found.feedback) == (mdp.layout.contexts, mdp.layout.feedback)
+    assert survey_logs(logs[::-1]).layout() == found
+
+
+def test_actions_that_were_offered_but_never_taken_are_known():
+    survey = survey_logs([episode(("s", "a", ("a", "b"))), episode(("s", "c"))])
+    assert survey.layout().actions == ((("a", "b", "c"),),)
+
+
+def test_a_label_met_in_two_steps_is_a_state_for_each():
+    layout = survey_logs([episode(("s", 0), ("s", 1)), episode(("s", 0), ("t", 1))]).layout()
+    assert layout.states == (("s (step 1)",), ("s (step 2)", "t"))
+    read = LogReader(layout).read(episode(("s", 0), ("s", 1)))
+    assert (read.states, read.actions) == ([0, 0], [0, 0])
+
+
+def test_first_states_that_differ_get_a_start_before_them():
+    logs = [episode(("a", 0), ("c", 0, (0, 1))), episode(("b", 1, (0, 1)), ("c", 1))]
+    layout = survey_logs(logs).layout()
+    assert (layout.states[0], layout.actions[0]) == ((START,), ((BEGIN,),))
+    read = LogReader(layout).read(logs[1])
+    assert (read.states, read.actions, read.probabilities) == ([0, 1, 0], [0, 1, 1], [1.0, None, None])
+
+
+@pytest.mark.parametrize(
+    ("values", "space"),
+    [
+        (["yes", "no", "yes"], Finite(("no", "yes"))),
+        ([5, 1.0, 3], Finite((1, 3, 5))),
+        ([0.5, 1, 2.5], Finite((1, "0.5", "2.5"))),
+        ([True, False], Finite((False, True))),
+        (list(range(40)), Vectors(1)),
+        ([0.1 * n for n in range(40)], Vectors(1)),
+        ([[1, 2], [3, 4]], Vectors(2)),
+        ([{"b": 1, "a": 2}, {"a": 3, "b": 4}], Vectors(2, ("a", "b"))),
+    ],
+)
+def test_labels_are_told_from_vectors(values, space):
+    layout = survey_logs([episode(("s", n % 2), feedback=value) for n, value in enumerate(values)]).layout()
+    assert layout.feedback == space
+    reader = LogReader(layout)
+    for value in values:
+        assert isinstance(reader.read(episode(("s", 0), feedback=value)), ReadEpisode)
+    assert Layout.from_json(layout.to_json()) == layout
+
+
+def test_sentences_are_text_and_few_phrases_are_labels():
+    sentences = [episode(("s", n % 2), feedback=f"sentence number {n}") for n in range(30)]
+    assert survey_logs(sentences).text == ("feedback",)
+    with pytest.raises(LogError, match="text in feedback"):
+        survey_logs(sentences).layout()
+    phrases = [
+        episode(("s", n % 2), feedback=f"a long phrase, number {n % 9}, said again") for n in range(30)
+    ]
+    assert survey_logs(phrases).text == ()
+    states = [episode((f"said {n}", n % 2)) for n in range(30)]
+    assert survey_logs(states).text == ("state",)
+
+
+def test_mixed_kinds_are_refused():
+    mixed = survey_logs([episode(("s", 0), context={"a": 1}), episode(("s", 1), context="x")])
+    with pytest.raises(LogError, match="contexts must be labels or vectors"):
+        mixed.layout()
+    with pytest.raises(LogError, match="at least one whole episode"):
+        survey_logs([]).layout()
+
+
+def test_the_most_common_number_of_steps_counts():
+    survey = survey_logs([episode(("s", 0), ("t", 0)), episode(("s", 0), ("t", 1)), episode(("odd", 7))])
+    assert survey.horizons == {1: 1, 2: 2}
+    layout = survey.layout()
+    assert layout.states == (("s",), ("t",))
+    assert LogReader(layout).read(episode(("odd", 7))).rule == "mixed-horizon"
+
+
+@pytest.mark.parametrize(
+    ("bad", "rule"),
+    [
+        (episode(("gone", 0)), "unknown-state"),
+        (episode(("s", 9)), "unknown-action"),
+        (episode(("s", 0), context="gone"), "unknown-value"),
+        (episode(("s", 0), feedback="gone"), "unknown-value"),
+    ],
+)
+def test_what_the_layout_lacks_is_told(bad, rule):
+    layout = survey_logs([episode(("s", 0)), episode(("s", 1))]).layout()
+    assert LogReader(layout).read(bad).rule == rule
+
+
+def test_labels_of_equal_numbers_are_equal():
+    assert label_of(2.0) == label_of(2) == 2
+    assert label_of({"b": 1, "a": 2}) == label_of({"a": 2, "b": 1})
+    assert Finite((1, 2)).encode(label_of(np.float64(2.0)), "context") == 1

@@ -1,0 +1,100 @@
+"""The diagnosis of logs: the right verdict for healthy and unhealthy ones, on one page without a network."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tacit.baselines import LEARNERS
+from tacit.decoding.decoder import DecoderSettings
+from tacit.envs.drawn_logs import draw_logs
+from tacit.envs.gym_adapter import GymSource
+from tacit.envs.random_mdp import random_mdp
+from tacit.envs.synthetic import synthetic, synthetic_mdp
+from tacit.envs.unhealthy import action_dependent, shuffled, small_sigma
+from tacit.learning.settings import Settings
+from tacit.logs.episodes import LoggedEpisode, LoggedStep, LogWriter, Problem, Problems
+from tacit.offline.tables.diagnose import diagnose_logs
+from tacit.offline.tables.page import ANSWERS, render_diagnosis
+from tacit.simulate import Simulation
+
+HEALTHY = {"synthetic": synthetic().mdp, "flipped": synthetic("flipped").mdp, "random": random_mdp(1).mdp}
+UNHEALTHY = {
+    "shuffled": (shuffled(synthetic_mdp()), "feedback-tells-nothing"),
+    "small sigma": (small_sigma(), "sigma-too-small"),
+    "action dependent": (action_dependent(random_mdp(1000).mdp), "feedback-depends-on-action"),
+}
+
+
+def uniform_logs(env, path, episodes=8000):
+    agent = LEARNERS["uniform"].make(env.layout, Settings(DecoderSettings(0.9, 1.3)), 0)
+    with LogWriter(path) as log:
+        Simulation(agent, GymSource(env), seed=7, log=log).run(episodes)
+    return path
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_healthy_logs_work(name):
+    diagnosis = diagnose_logs(list(draw_logs(HEALTHY[name], 8000, seed=1)))
+    assert diagnosis.verdict == "works"
+    assert diagnosis.meanings
+    assert "anchors-agree" in {finding.code for finding in diagnosis.findings}
+
+
+@pytest.mark.parametrize("name", UNHEALTHY)
+def test_logs_that_cannot_work_are_told(name, tmp_path):
+    env, code = UNHEALTHY[name]
+    diagnosis = diagnose_logs(uniform_logs(env, tmp_path / "logs.jsonl"))
+    assert diagnosis.verdict == "cannot work"
+    assert code in {finding.code for finding in diagnosis.findings if finding.severity == "error"}
+    if name == "action dependent":
+        assert diagnosis.independence.words == "fails"
+
+
+def test_few_episodes_ask_for_more():
+    diagnosis = diagnose_logs(list(draw_logs(random_mdp(1).mdp, 120, seed=1)))
+    assert diagnosis.verdict == "works with caution"
+    assert diagnosis.wanted
+    assert all(each.more > 0 and each.episodes >= each.more for each in diagnosis.wanted)
+    assert "about" in render_diagnosis(diagnosis, "few")
+
+
+def test_nothing_to_learn_from_is_a_verdict_too():
+    logs = [LoggedEpisode(n, 0, (LoggedStep("s", "a", ("a", "b"), 1.0),), n % 2) for n in range(50)]
+    diagnosis = diagnose_logs(logs)
+    assert diagnosis.verdict == "cannot work"
+    page = render_diagnosis(diagnosis, "one action")
+    assert "last action was random" in page
+    assert diagnosis.places == ()
+
+
+def test_the_page_stands_alone_and_says_what_matters():
+    problems = Problems()
+    problems.add(Problem("a.jsonl", 3, "no-feedback", "an episode must end with feedback"), b"")
+    diagnosis = diagnose_logs(list(draw_logs(random_mdp(1).mdp, 5000, seed=1)))
+    page = render_diagnosis(diagnosis, "logs <of> today", problems)
+    assert page.count("data:image/png;base64,") == 2
+    assert not re.search(r'(?:src|href)="(?!data:)', page)
+    assert "<strong>works</strong>" in page
+    assert "logs &lt;of&gt; today" in page
+    assert "a.jsonl, line 3" in page
+    assert "actions that succeed are the minority" in page
+    assert page.count('class="map"') == len(diagnosis.meanings)
+    assert set(ANSWERS) == {"works", "works with caution", "cannot work"}
+
+
+def test_outcomes_that_contradict_the_decoding_are_told():
+    logs = [
+        LoggedEpisode(each.episode, each.context, each.steps, each.feedback, reward=1 - each.reward)
+        for each in draw_logs(synthetic_mdp(), 5000, seed=1)
+    ]
+    diagnosis = diagnose_logs(logs)
+    assert diagnosis.verdict == "cannot work"
+    assert "contradict" in render_diagnosis(diagnosis, "x")
+
+
+def test_distances_pass_chance_where_feedback_speaks_and_not_where_it_does_not():
+    mdp = synthetic_mdp()
+    for place in diagnose_logs(list(draw_logs(mdp, 8000, seed=1))).places:
+        assert (place.distance > place.chance) == (place.state == "3"), place
+        assert np.isfinite(place.p_value)

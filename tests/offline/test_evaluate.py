@@ -1,0 +1,254 @@
+"""Policy values from logs: intervals cover the truth, estimators are their definitions, thin overlap is told."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit.envs.drawn_logs import draw_logs
+from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
+from tacit.envs.synthetic import synthetic_mdp
+from tacit.logs.episodes import LogError
+from tacit.logs.survey import LogReader
+from tacit.offline.fit import fit
+from tacit.offline.tables.evaluate import evaluate, evaluate_paths, refit_meanings
+from tacit.offline.tables.gathering import read_episodes
+from tacit.offline.tables.off_policy import (
+    ESTIMATORS,
+    backward_values,
+    doubly_robust,
+    estimate_dynamics,
+    estimate_values,
+    forward_occupancy,
+    importance_sampling,
+    self_normalised,
+)
+from tacit.offline.tables.paths import collect_paths
+from tacit.offline.tables.policies import find_policy
+from tacit.offline.tables.train import train
+from tacit.problem.mdp import evaluate_policy, solve_optimal
+
+SYNTHETIC = synthetic_mdp()
+LOGS, EPISODES, LEAST = 60, 1500, 52
+"""Simulated logs, their size, and how many of the 95 % intervals must cover: fewer has a chance of 1 in 200."""
+
+
+def mixed(mdp, greedy):
+    """Return policies that are the best with probability `greedy` and uniform otherwise, (X, H, S, K)."""
+    return greedy * solve_optimal(mdp).policies + (1 - greedy) * mdp.layout.uniform_policy
+
+
+def table_of(layout, policies):
+    """Return policies as the JSON table that the command line takes."""
+
+    def table(policy):
+        return {
+            str(layout.states[h][s]): {
+                str(action): float(policy[h, s, a]) for a, action in enumerate(layout.actions[h][s])
+            }
+            for h in range(layout.horizon)
+            for s in range(len(layout.states[h]))
+        }
+
+    return {"contexts": {str(x): table(policy) for x, policy in enumerate(policies)}}
+
+
+def true_value(mdp, policies):
+    values = [evaluate_policy(mdp, x, policy) for x, policy in enumerate(policies)]
+    return float(np.dot(values, mdp.context_probabilities))
+
+
+def encoded(mdp, logs, model):
+    return collect_paths(mdp.layout, model.reading, read_episodes(logs, LogReader(mdp.layout), None))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["synthetic", "random"])
+def test_intervals_cover_the_true_value(name):
+    mdp = {"synthetic": SYNTHETIC, "random": random_mdp(0, RandomMDPSettings(layers=2, states=3)).mdp}[name]
+    logged, target = mixed(mdp, 0.5), mixed(mdp, 0.6)
+    table, truth = table_of(mdp.layout, target), true_value(mdp, target)
+    covered, lower = dict.fromkeys(ESTIMATORS, 0), []
+    for seed in range(LOGS):
+        logs = list(draw_logs(mdp, EPISODES, seed, logged))
+        result = evaluate(logs, fit(logs, layout=mdp.layout), table)
+        for kind, each in result.estimates.items():
+            covered[kind] += each.low <= truth <= each.high
+        lower.append(result.lower_bounds["model_based"].value)
+    assert min(covered.values()) >= LEAST, covered
+    assert np.mean(lower) < truth
+
+
+def test_control_a_wrong_policy_is_not_covered():
+    logged = mixed(SYNTHETIC, 0.5)
+    logs = list(draw_logs(SYNTHETIC, 4000, 0, logged))
+    result = evaluate(logs, fit(logs), "uniform")
+    truth = true_value(SYNTHETIC, logged)
+    assert all(each.high < truth for each in result.estimates.values())
+
+
+def test_the_logged_policy_is_worth_its_mean():
+    logs = list(draw_logs(SYNTHETIC, 4000, 0, mixed(SYNTHETIC, 0.5)))
+    result = evaluate(logs, fit(logs), "logged")
+    mean = np.mean([episode.reward for episode in logs])
+    for name in ("importance_sampling", "self_normalised", "doubly_robust"):
+        assert result.estimates[name].value == pytest.approx(
+            mean, abs=0.01 if name == "doubly_robust" else 1e-9
+        )
+    assert result.effective == 4000
+    assert result.estimates["model_based"].value == pytest.approx(mean, abs=0.02)
+
+
+def test_thin_overlap_is_told():
+    logs = list(draw_logs(SYNTHETIC, 3000, seed=0))
+    result = evaluate(logs, fit(logs), table_of(SYNTHETIC.layout, mixed(SYNTHETIC, 1.0)))
+    assert result.verdict == "cannot work"
+    assert any("overlap-thin" in warning for warning in result.warnings)
+    assert result.effective < 100
+    near = evaluate(logs, fit(logs), table_of(SYNTHETIC.layout, mixed(SYNTHETIC, 0.1)))
+    assert near.warnings == ()
+
+
+def test_actions_that_no_log_took_are_told():
+    policies = mixed(SYNTHETIC, 0.0)
+    policies[:, 0, 0] = [0.0, 0.25, 0.25, 0.25, 0.25]
+    logs = list(draw_logs(SYNTHETIC, 3000, 0, policies))
+    result = evaluate(logs, fit(logs, layout=SYNTHETIC.layout), "uniform")
+    assert any("actions-untried" in warning for warning in result.warnings)
+
+
+def test_probabilities_that_cannot_be_right_are_told():
+    logs = list(draw_logs(SYNTHETIC, 3000, seed=0))
+    wrong = [replace(each, steps=(replace(each.steps[0], probability=0.4), *each.steps[1:])) for each in logs]
+    assert any("probabilities-off" in warning for warning in evaluate(wrong, fit(wrong), "uniform").warnings)
+    silent = list(draw_logs(SYNTHETIC, 3000, seed=0, known=False))
+    warnings = evaluate(silent, fit(logs), "uniform").warnings
+    assert [warning.split(":")[0] for warning in warnings] == ["probabilities-estimated"]
+
+
+def test_what_cannot_be_decoded_widens_the_interval():
+    few, many = list(draw_logs(SYNTHETIC, 300, seed=0)), list(draw_logs(SYNTHETIC, 3000, seed=1))
+    unsure, sure = evaluate(many, fit(few), "uniform"), evaluate(many, fit(many), "uniform")
+    assert unsure.undecoded > 0.01
+    name = "self_normalised"
+    assert unsure.estimates[name].high - unsure.estimates[name].low > unsure.undecoded / 2
+    assert sure.undecoded == 0
+
+
+def test_a_decoder_in_doubt_widens_the_interval():
+    mdp = random_mdp(2, RandomMDPSettings(layers=1, states=1, feedback_values=8, homogeneous=0)).mdp
+    logs = list(draw_logs(mdp, 150, seed=3))
+    model = fit(logs, layout=mdp.layout)
+    tables = {refit.tobytes() for refit in refit_meanings(model)}
+    assert len(tables) > 1
+    assert evaluate(logs, model, "uniform").estimates["importance_sampling"].decoder_error > 0
+    plenty = list(draw_logs(SYNTHETIC, 6000, seed=3))
+    assert evaluate(plenty, fit(plenty), "uniform").estimates["importance_sampling"].decoder_error == 0
+
+
+def test_estimators_are_their_definitions():
+    """Against slow sums over episodes, on few episodes of a small problem."""
+    mdp = SYNTHETIC
+    logs = list(draw_logs(mdp, 40, 5, mixed(mdp, 0.3)))
+    model = fit(list(draw_logs(mdp, 3000, seed=1)))
+    paths, policies = encoded(mdp, logs, model), mixed(mdp, 0.5)
+    rewards = np.repeat(np.nan_to_num(model.meanings)[..., None], 5, axis=-1)
+    prior = np.zeros((2, 2, 5))
+    ratios, earned = np.empty((40, 3)), np.empty(40)
+    for n, each in enumerate(logs):
+        for h in range(3):
+            s, a = paths.states[n, h], paths.actions[n, h]
+            ratios[n, h] = policies[each.context, h, s, a] / each.steps[h].probability
+        earned[n] = model.meanings[paths.states[n, -1], each.context, each.feedback]
+    found = estimate_values(paths, policies, ratios, rewards, prior)
+    weights = ratios.prod(axis=1)
+    assert found["importance_sampling"].value == pytest.approx(np.mean(weights * earned))
+    assert found["self_normalised"].value == pytest.approx((weights * earned).sum() / weights.sum())
+    dynamics = estimate_dynamics(paths, rewards, prior)
+    values = []
+    for each in logs:
+        value = 0.0
+        occupancy = forward_occupancy(policies[each.context][None], dynamics.transitions)[0]
+        for s in range(2):
+            for a in range(5):
+                value += occupancy[-1, s, a] * dynamics.rewards[s, each.context, a]
+        values.append(value)
+    assert found["model_based"].value == pytest.approx(np.mean(values))
+    assert found["doubly_robust"].value == pytest.approx(
+        slow_doubly_robust(paths, policies, ratios, earned, rewards)
+    )
+
+
+def slow_doubly_robust(paths, policies, ratios, earned, rewards):
+    """Return the recursion V_dr = V + rho (r + V_dr' - Q) from the last step back, with the other half's dynamics."""
+    terms, prior = [], np.zeros((2, 2, 5))
+    for n in range(len(paths)):
+        others = np.flatnonzero(np.arange(len(paths)) % 2 != n % 2)
+        values = backward_values(paths, policies, estimate_dynamics(paths.part(others), rewards, prior))
+        x, ahead = paths.owner[n], earned[n]
+        for h in (2, 1, 0):
+            s, a = paths.states[n, h], paths.actions[n, h]
+            ahead = values.V[x, h, s] + ratios[n, h] * (ahead - values.Q[x, h, s, a])
+        terms.append(ahead)
+    return np.mean(terms)
+
+
+def test_the_doubly_robust_estimate_survives_a_wrong_model():
+    """With rewards of the model ten times too small it still finds the value, for the weights are right."""
+    mdp, policies = SYNTHETIC, mixed(SYNTHETIC, 0.4)
+    logs = list(draw_logs(mdp, 6000, 5, mixed(mdp, 0.3)))
+    model = fit(logs)
+    paths = encoded(mdp, logs, model)
+    rewards = np.repeat(model.meanings[..., None], 5, axis=-1)
+    earned = rewards[paths.states[:, -1], paths.last_group, paths.values, paths.actions[:, -1]]
+    steps = np.arange(3)[None, :]
+    ratios = policies[paths.owner[:, None], steps, paths.states, paths.actions] / paths.chances
+    wrong = doubly_robust(paths, policies, ratios, earned, rewards / 10, np.zeros((2, 2, 5)))
+    truth = true_value(mdp, policies)
+    assert abs(wrong.value - truth) < 4 * wrong.error
+    assert wrong.error < 0.02
+
+
+def test_edges():
+    assert np.isnan(self_normalised(np.zeros(3), np.ones(3)).value)
+    assert importance_sampling(np.ones(1), np.ones(1)).error == np.inf
+
+
+def test_policies_come_from_many_places(tmp_path):
+    layout = SYNTHETIC.layout
+    logs = list(draw_logs(SYNTHETIC, 3000, seed=0))
+    agent = train(logs, fit(logs))
+    agent.save(tmp_path / "agent.tacit")
+    np.testing.assert_array_equal(
+        find_policy(layout, tmp_path / "agent.tacit")(0), agent.stage.plan(0, 0.5).policy
+    )
+    policies = mixed(SYNTHETIC, 0.5)
+    (tmp_path / "p.json").write_text(json.dumps(table_of(layout, policies)))
+    np.testing.assert_allclose(find_policy(layout, str(tmp_path / "p.json"))(1), policies[1])
+    assert find_policy(layout, "logged") is None
+    paths = encoded(SYNTHETIC, logs, fit(logs))
+    assert evaluate_paths(paths, fit(logs), "uniform").policy == "uniform"
+
+
+def test_policies_that_are_none_are_refused(tmp_path):
+    layout, good = SYNTHETIC.layout, table_of(SYNTHETIC.layout, mixed(SYNTHETIC, 0.5))
+    (tmp_path / "bad.json").write_text("{")
+    cases = [
+        ("gone.tacit", "not a file"),
+        (tmp_path / "bad.json", "must be a JSON file"),
+        ({"0": {"0": 1.0}}, "every state"),
+        ({"contexts": {"0": {}}}, "every context"),
+        ({**good["contexts"]["0"], "0": {"7": 1.0}}, "actions of the layout"),
+        ({**good["contexts"]["0"], "0": {"0": 0.5}}, "sum to one"),
+    ]
+    for policy, message in cases:
+        with pytest.raises(LogError, match=message):
+            find_policy(layout, policy)
+    other = random_mdp(0).mdp
+    logs = list(draw_logs(other, 2000, seed=0))
+    train(logs, fit(logs)).save(tmp_path / "other.tacit")
+    with pytest.raises(LogError, match="layout must be the model's"):
+        find_policy(layout, tmp_path / "other.tacit")
+    with pytest.raises(LogError, match="got none"):
+        evaluate([], fit(logs), "uniform")

@@ -1,0 +1,98 @@
+"""Agents trained on logs: near the optimum, ordinary checkpoints, and no drop when they go on online."""
+
+import numpy as np
+import pytest
+
+from tacit.agent import Agent
+from tacit.baselines import LEARNERS
+from tacit.decoding.decoder import DecoderSettings
+from tacit.envs.drawn_logs import draw_logs
+from tacit.envs.gym_adapter import GymSource
+from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
+from tacit.envs.synthetic import synthetic
+from tacit.learning.settings import Settings
+from tacit.logs.episodes import LogError, LogWriter
+from tacit.logs.survey import LogReader
+from tacit.offline.fit import fit
+from tacit.offline.tables.train import train
+from tacit.problem.mdp import evaluate_policy, solve_optimal
+from tacit.simulate import Simulation
+
+
+def shortfall(agent, mdp):
+    """Return how far the agent's present policy is below the best, on average over contexts."""
+    values = [evaluate_policy(mdp, x, agent.stage.plan(x, 0.5).policy) for x in range(mdp.n_contexts)]
+    return float((solve_optimal(mdp).values - values) @ mdp.context_probabilities)
+
+
+@pytest.mark.parametrize("variant", ["synthetic", "personal"])
+def test_twenty_thousand_uniform_episodes_teach_the_best_policy(variant, tmp_path):
+    mdp = synthetic(variant).mdp
+    logs = list(draw_logs(mdp, 20_000, seed=2))
+    agent = train(logs, fit(logs))
+    assert shortfall(agent, mdp) < 0.02
+    agent.save(tmp_path / "agent.tacit")
+    loaded = Agent.load(tmp_path / "agent.tacit")
+    loaded.save(tmp_path / "again.tacit")
+    assert (tmp_path / "agent.tacit").read_bytes() == (tmp_path / "again.tacit").read_bytes()
+    assert loaded.stage.episodes == 20_000
+
+
+@pytest.mark.compiled
+def test_it_goes_on_online_without_a_drop():
+    env = synthetic("balanced")
+    logs = list(draw_logs(env.mdp, 20_000, seed=2))
+    agent = train(logs, fit(logs))
+    regrets = np.array(Simulation(agent, GymSource(env), seed=3, mdp=env.mdp).run(3000).regrets)
+    assert regrets[:300].mean() < 0.02
+    assert regrets[-300:].mean() <= regrets[:300].mean() + 1e-4
+
+
+def test_control_noise_teaches_nothing_and_is_told():
+    generator = np.random.default_rng(0)
+    mdp = synthetic().mdp
+    logs = list(draw_logs(mdp, 6000, seed=2))
+    noise = [
+        each.__class__(each.episode, each.context, each.steps, int(generator.integers(2))) for each in logs
+    ]
+    with pytest.warns(UserWarning, match="feedback-tells-nothing"):
+        agent = train(noise, fit(noise))
+    assert shortfall(agent, mdp) > 0.3
+
+
+def test_first_states_that_differ_are_played_after_a_start():
+    mdp = synthetic().mdp
+    logs = [
+        each.__class__(each.episode, each.context, each.steps[1:], each.feedback)
+        for each in draw_logs(mdp, 6000, seed=2)
+    ]
+    agent = train(logs, fit(logs))
+    episode = agent.begin(0)
+    assert agent.act(episode, "(start)") == "begin"
+    agent.act(episode, 1)
+    assert LogReader(agent.layout).steps == 2
+
+
+def test_decodings_that_anchors_turned_round_are_not_trained_on():
+    mdp = synthetic().mdp
+    logs = [
+        each.__class__(each.episode, each.context, each.steps, each.feedback, reward=1 - each.reward)
+        for each in draw_logs(mdp, 6000, seed=2)
+    ]
+    with pytest.raises(LogError, match="minority"):
+        train(logs, fit(logs, anchors="settle"))
+
+
+@pytest.mark.compiled
+def test_vectors_are_learned_by_the_papers_stage(tmp_path):
+    env = random_mdp(1, RandomMDPSettings(layers=2, states=2, actions=4, vectors=2, homogeneous=0))
+    uniform = LEARNERS["uniform"].make(env.layout, Settings(DecoderSettings(0.8, 1.2), recipe="paper"), 0)
+    path = tmp_path / "logs.jsonl"
+    with LogWriter(path) as log:
+        Simulation(uniform, GymSource(env), seed=0, log=log).run(2500)
+    agent = train(path, fit(path))
+    agent.save(tmp_path / "agent.tacit")
+    agent = Agent.load(tmp_path / "agent.tacit")
+    assert agent.stage.name == "policy learning"
+    regrets = Simulation(agent, GymSource(env), seed=5, mdp=env.mdp).run(200).regrets
+    assert np.mean(regrets) < 0.05

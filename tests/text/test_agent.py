@@ -1,0 +1,144 @@
+"""The text agent: the contract, what it learns, and controls that must fail."""
+
+import numpy as np
+import pytest
+from text_samples import SHORT, HashingEncoder, shop_env, small_model
+
+from tacit.baselines.text_learners import TEXT_LEARNERS
+from tacit.checks import CHECKS, EPISODES, Log, check_save_and_load
+from tacit.envs.booking import BookingEnv
+from tacit.envs.text_source import TextSource
+from tacit.simulate import Simulation
+from tacit.text.agent import TextAgent
+from tacit.text.small.cache import EncodingCache
+from tacit.text.small.model import SmallModel
+from tacit.text.stages import TextSettings
+
+CACHE = EncodingCache()
+"""One cache for all: encodings depend on the text alone."""
+
+
+def make(name="tacit", settings=SHORT):
+    return lambda seed: TEXT_LEARNERS[name].make(settings, seed, small_model(cache=CACHE))
+
+
+def load(path):
+    restore = lambda state: SmallModel.from_state(state, HashingEncoder(), CACHE)  # noqa: E731
+    return TextAgent.load(path, restore)
+
+
+@pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", TEXT_LEARNERS)
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")  # 40 episodes are few
+def test_every_text_learner_keeps_the_contract(name, check):
+    source = TEXT_LEARNERS[name].source(shop_env())
+    if check is check_save_and_load:
+        check(make(name), source, load)
+    else:
+        check(make(name), source)
+
+
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
+def test_small_text_agents_pass_through_both_stages():
+    """Without this the contract might never have seen policy learning."""
+    agent = make()(0)
+    Log(TextSource(shop_env()), agent, 0, EPISODES)
+    assert agent.stage.name == "policy learning"
+
+
+def learn(name, personal=False, env=None, episodes=900, exploration=250):
+    settings = TextSettings(exploration=exploration)
+    env = env or shop_env(personal=personal)
+    learner = TEXT_LEARNERS[name]
+    agent = learner.make(settings, 3, small_model(cache=CACHE))
+    trace = Simulation(agent, learner.source(env), 5).run(episodes)
+    rewards, decoded, _, _ = trace.arrays()
+    return rewards[exploration:], decoded[exploration:]
+
+
+def test_it_learns_what_feedback_means_and_what_to_do():
+    rewards, decoded = learn("tacit")
+    assert rewards[-200:].mean() > 0.95
+    assert decoded.mean() <= rewards.mean()
+    assert decoded[rewards == 0].mean() < 0.05
+
+
+def test_half_of_the_people_mean_the_opposite():
+    rewards, decoded = learn("tacit", personal=True)
+    assert rewards[-200:].mean() > 0.95
+    assert decoded[rewards == 1].mean() > 0.8
+    judged, _ = learn("universal_judge", personal=True)
+    assert judged[-200:].mean() < 0.7
+
+
+def test_the_ceiling_and_the_floors():
+    assert learn("oracle_reward")[0][-200:].mean() > 0.95
+    assert learn("last_step_igl")[0][-200:].mean() < 0.5
+    assert learn("uniform")[0].mean() < 0.15
+
+
+class Shuffled(BookingEnv):
+    """Feedback that has nothing to do with what was done: drawn from an unrelated episode."""
+
+    def _judge(self, booking):
+        info = super()._judge(booking)
+        chance = np.random.default_rng(self._episode)
+        pools = (self._dialogue.positive, self._dialogue.negative)
+        info["feedback"] = str(chance.choice(pools[int(chance.random() < 0.93)]))
+        return info
+
+
+def test_control_shuffled_feedback_decodes_to_nothing():
+    env = Shuffled(shop_env().dialogues)
+    with pytest.warns(UserWarning, match="is not shown to be more than noise"):
+        _, decoded = learn("tacit", env=env)
+    assert decoded.mean() < 0.1
+
+
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
+def test_candidates_come_in_any_number_and_order():
+    agent = make()(0)
+    Log(TextSource(shop_env()), agent, 0, EPISODES)
+    episode = agent.begin("i need paint for room 3")
+    agent.act(episode, "i need paint for room 3", ["which colour shall it be", "how is the weather today"])
+    chosen = agent.act(
+        episode, "make it red", ["one tin of blue paint", "one tin of red paint", "two tins of grey"]
+    )
+    assert chosen in {"one tin of blue paint", "one tin of red paint", "two tins of grey"}
+
+
+def test_two_last_candidates_cannot_be_decoded():
+    agent = make(settings=TextSettings(horizon=1, exploration=40))(0)
+    episode = agent.begin("hello")
+    with pytest.raises(ValueError, match="feedback on 2 candidates cannot be decoded: M must be in"):
+        agent.act(episode, "hello", ["yes", "no"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"horizon": 0}, "horizon must be a whole number of at least 1"),
+        ({"exploration": 1}, "exploration must be a whole number of at least 2"),
+        ({"gamma_scale": 0.0}, "gamma_scale must be a number above 0"),
+        ({"judge": "mother"}, "judge must be one of"),
+        ({"improves": "first"}, "improves must be 'all' or 'last'"),
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        TextSettings(**settings)
+
+
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
+def test_feedback_to_an_explored_episode_that_comes_late_is_decoded_and_teaches_no_policy():
+    agent, source = make()(0), TextSource(shop_env())
+    context, state = source.begin(0, 999)
+    late = agent.begin(context)
+    while state is not None:
+        state = source.step(agent.act(late, state, *source.offer))
+    feedback = source.feedback
+    Log(source, agent, 0, EPISODES)
+    learned = agent.stage.learned
+    agent.end(late, feedback)
+    assert late.decoded_reward is not None
+    assert agent.stage.learned == learned

@@ -1,0 +1,470 @@
+"""Findings: raised where an assumption fails, silent where all is well, and honest about what they cannot know."""
+
+import warnings
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from drawn_counts import draw_counts
+from gymnasium.utils.env_checker import check_env
+from learners import SMALL, SMALL_VECTORS, make_learner, source_for
+from rich.console import Console
+from scipy.stats import binomtest, chi2_contingency
+
+from tacit.agent import Agent
+from tacit.decoding.decoder import DecoderSettings
+from tacit.envs.gym_adapter import GymSource
+from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
+from tacit.envs.synthetic import synthetic, synthetic_mdp
+from tacit.envs.unhealthy import SMALL_SIGMA, action_dependent, shuffled, small_sigma, tilt
+from tacit.experiments.figures import FIGURES
+from tacit.experiments.publish import publish
+from tacit.experiments.report import list_raised
+from tacit.experiments.run import Request, perform
+from tacit.learning.fast import FIRST_CHECK
+from tacit.learning.settings import Settings
+from tacit.problem.layout import Layout
+from tacit.simulate import Simulation
+from tacit.trust.anchors import Anchor, coin_chance
+from tacit.trust.diagnostics import ALPHA, diagnose, diagnose_agent
+from tacit.trust.findings import Finding, raised, verdict
+from tacit.trust.permutation import deal_columns, dependence_p_value
+
+RUNS = 100
+MOST_HEALTHY, LEAST_UNHEALTHY = 5, 95
+HEALTHY = [np.array([0.8, 0.2, 0.1, 0.1]), np.array([0.1, 0.85, 0.1, 0.0])]
+UNHEALTHY = {
+    "shuffled": partial(shuffled, synthetic_mdp()),
+    "small sigma": small_sigma,
+    "action dependent": lambda: action_dependent(random_mdp(1000).mdp),
+}
+
+
+def layout_of(K, Y, states=("good", "bad"), contexts=1):
+    names = (("start",), tuple(states))
+    return Layout.regular([1, len(states)], K, n_contexts=contexts, n_feedback=Y, names=names)
+
+
+def halves(Y):
+    """Return Pr[y | r] (2, Y): the first half of the values is said when rewarded, unevenly."""
+    weights = np.arange(1.0, Y + 1)
+    said = np.arange(Y) < Y // 2
+    return np.array([weights * ~said / weights[~said].sum(), weights * said / weights[said].sum()])
+
+
+def healthy_counts(generator, Y=4, each=40):
+    return np.array([[draw_counts(generator, f, halves(Y), [each] * 4)] for f in HEALTHY])
+
+
+def codes(findings):
+    return {finding.code for finding in raised(findings)}
+
+
+def count_raised(make_counts, layout, settings=None):
+    """Return how many of 100 simulated tables raise each code."""
+    found = [
+        code
+        for seed in range(RUNS)
+        for code in codes(diagnose(layout, make_counts(np.random.default_rng(seed)), settings or Settings()))
+    ]
+    return {code: found.count(code) for code in set(found)}
+
+
+@pytest.mark.parametrize("Y", [2, 3, 4, 6])
+def test_nothing_is_raised_where_all_is_well(Y):
+    rates = count_raised(lambda generator: healthy_counts(generator, Y), layout_of(4, Y))
+    assert sum(rates.values()) <= MOST_HEALTHY, rates
+
+
+@pytest.mark.parametrize("Y", [2, 6])
+def test_feedback_that_tells_nothing_is_noticed(Y):
+    def shuffled_counts(generator):
+        said = halves(Y).mean(axis=0)
+        return np.array([[generator.multinomial([40] * 4, said).T * 1.0] for _ in HEALTHY])
+
+    assert count_raised(shuffled_counts, layout_of(4, Y))["feedback-tells-nothing"] >= LEAST_UNHEALTHY
+
+
+def test_one_telling_state_among_many_is_enough():
+    """Summed over twenty states that tell nothing it would drown; the largest standardised ratio keeps it."""
+
+    def counts(generator):
+        said = halves(6).mean(axis=0)
+        noise = [generator.multinomial([40] * 4, said).T * 1.0 for _ in range(20)]
+        return np.array([*noise, draw_counts(generator, HEALTHY[0], halves(6), [40] * 4)])[:, None]
+
+    rates = count_raised(counts, layout_of(4, 6, states=[f"s{n}" for n in range(21)]))
+    assert rates.get("feedback-tells-nothing", 0) <= MOST_HEALTHY
+
+
+def test_few_tuples_are_not_taken_for_noise():
+    layout, few = layout_of(4, 2), np.zeros((2, 1, 2, 4))
+    few[0, 0, :, 0] = [2, 1]
+    findings = diagnose(layout, few, Settings())
+    assert codes(findings) == {"too-few-tuples"}
+    assert codes(diagnose(layout, np.zeros_like(few), Settings())) == set()
+
+
+def test_small_sigma_is_noticed():
+    def counts(generator):
+        return np.array([[draw_counts(generator, SMALL_SIGMA, halves(2), [60] * 5)]])
+
+    assert count_raised(counts, layout_of(5, 2, ["good"]))["sigma-too-small"] >= LEAST_UNHEALTHY
+
+
+def test_small_sigma_is_an_error_below_one_and_a_caution_near_it():
+    def found(f):
+        counts = np.array([[np.outer([1.0, 0.0], f) + np.outer([0.0, 1.0], 1 - np.array(f))]]) * 1000
+        counts = np.rint(counts)
+        return [
+            (x.severity, x.where) for x in raised(diagnose(layout_of(5, 2, ["good"]), counts, Settings()))
+        ]
+
+    assert found([0.7, 0.7, 0.3, 0.3, 0.3]) == [("error", "state 'good', context 0")]
+    assert found([0.8, 0.8, 0.2, 0.2, 0.1]) == [("caution", "state 'good', context 0")]  # sigma = 1.1
+    assert found([0.9, 0.5, 0.2, 0.2, 0.1]) == []  # sigma = 1.47
+
+
+@pytest.mark.parametrize("Y", [4, 6])
+def test_feedback_that_depends_on_the_action_is_noticed(Y):
+    by_action = tilt(halves(Y)[None, None], 4, 0.5)[0, 0]  # (2, K, Y)
+
+    def counts(generator):
+        chances = [f[:, None] * by_action[1] + (1 - f[:, None]) * by_action[0] for f in HEALTHY]
+        return np.array([[generator.multinomial([40] * 4, each).T * 1.0] for each in chances])
+
+    rates = count_raised(counts, layout_of(4, Y))
+    assert rates["feedback-depends-on-action"] >= LEAST_UNHEALTHY
+
+
+def test_with_two_feedback_values_action_dependence_is_said_to_be_untestable():
+    findings = diagnose(layout_of(4, 2), healthy_counts(np.random.default_rng(0), 2), Settings())
+    assert "action-dependence-untestable" in {finding.code for finding in findings}
+    assert verdict(findings) == "works"
+
+
+@pytest.mark.parametrize(
+    ("decoder", "wrong"),
+    [
+        (DecoderSettings(theta=0.99, M=1.2), ["theta = 0.99"]),
+        (DecoderSettings(theta=0.5, M=0.8), ["M = 0.8"]),
+        (DecoderSettings(theta=0.8, M=1.2), []),
+        (DecoderSettings(theta=0.3, M=1.9), []),  # wrong, but on the safe side
+        (DecoderSettings(), []),
+    ],
+)
+def test_supplied_constants_are_held_against_the_tuples(decoder, wrong):
+    counts = healthy_counts(np.random.default_rng(0), each=400)
+    findings = raised(diagnose(layout_of(4, 4), counts, Settings(decoder)))
+    assert [f.code for f in findings] == ["constants-disagree"] * len(wrong)
+    assert all(text in finding.evidence for text, finding in zip(wrong, findings, strict=True))
+
+
+def test_unsettled_states_say_how_much_more_they_need():
+    counts = healthy_counts(np.random.default_rng(0))
+    counts[1] = 0
+    counts[1, 0, 0] = 3  # 12 tuples of 160 + 12
+    found = {f.code: f for f in diagnose(layout_of(4, 4), counts, Settings())}["too-few-tuples"]
+    assert (found.severity, found.where) == ("caution", "state 'bad', context 0")
+    assert "about 36 more tuples" in found.evidence  # 12 of each of 4 actions
+    assert "516 more episodes" in found.remedy  # 36 x 172 / 12
+    counts[0] *= 100
+    found = {f.code: f for f in diagnose(layout_of(4, 4), counts, Settings())}
+    assert found["too-few-tuples"].severity == "info"  # fewer episodes end there than are worth exploring for
+    assert found["rarely-reached"].where == "state 'bad'"
+
+
+def test_visits_count_episodes_without_feedback():
+    counts = healthy_counts(np.random.default_rng(0))
+    found = {f.code: f for f in diagnose(layout_of(4, 4), counts, Settings(), visits=np.array([10_000, 5]))}
+    assert "5 of 10,005 episodes" in found["rarely-reached"].evidence
+
+
+ANCHORS = [Anchor(0, 1, y, int(y < 2)) for y in (0, 1, 2, 3, 0, 1)]
+"""Known outcomes in the state 'good', in which values 0 and 1 are said when rewarded."""
+
+
+def contradict(anchors):
+    return [replace(anchor, reward=1 - anchor.reward) for anchor in anchors]
+
+
+@pytest.mark.parametrize(
+    ("anchors", "code", "seen"),
+    [
+        ([], None, "works"),
+        (ANCHORS, "anchors-agree", "works"),
+        (contradict(ANCHORS), "decoded-upside-down", "cannot work"),
+        (ANCHORS[:4], "anchors-undecided", "works"),
+        (ANCHORS[:3] + contradict(ANCHORS[3:]), "anchors-undecided", "works"),
+    ],
+)
+def test_anchors_settle_what_no_data_can(anchors, code, seen):
+    counts = healthy_counts(np.random.default_rng(0))
+    findings = diagnose(layout_of(4, 4), counts, Settings(), anchors=anchors)
+    found = {finding.code for finding in findings}
+    assert "minority-assumed" in found
+    assert found & {"anchors-agree", "anchors-undecided", "decoded-upside-down"} == (
+        {code} if code else set()
+    )
+    assert verdict(findings) == seen
+
+
+def test_one_state_that_is_upside_down_is_found_among_others():
+    elsewhere = [Anchor(0, 2, y, int(y >= 2)) for y in (0, 1, 2, 3, 0, 1)]  # wrong in the state 'bad'
+    counts = healthy_counts(np.random.default_rng(0))
+    findings = diagnose(layout_of(4, 4), counts, Settings(), anchors=ANCHORS * 3 + elsewhere)
+    assert [(f.code, f.where) for f in raised(findings)] == [
+        ("decoded-upside-down", "state 'bad', context 0")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("anchor", "rule"),
+    [
+        (Anchor(7, 1, 0, 1), "context must be one of"),
+        (Anchor(0, 9, 0, 1), "state must be one of"),
+        (Anchor(0, 0, 0, 1), "needs the last state"),
+        (Anchor(0, 1, 9, 1), "feedback must be one of"),
+        (Anchor(0, 1, 0, 0.5), "reward must be 0 or 1"),
+    ],
+)
+def test_bad_anchors_are_refused(anchor, rule):
+    with pytest.raises(ValueError, match=rule):
+        diagnose(layout_of(4, 4), healthy_counts(np.random.default_rng(0)), Settings(), anchors=[anchor])
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (lambda counts: counts[0], "shape"),
+        (lambda counts: counts / 3, "whole numbers"),
+        (lambda counts: -counts, "whole numbers"),
+        (lambda counts: counts * np.nan, "whole numbers"),
+    ],
+)
+def test_bad_counts_are_refused(change, rule):
+    with pytest.raises(ValueError, match=rule):
+        diagnose(layout_of(4, 4), change(healthy_counts(np.random.default_rng(0))), Settings())
+
+
+def test_vectors_are_refused_with_a_remedy():
+    layout = random_mdp(0, RandomMDPSettings(vectors=2)).layout
+    with pytest.raises(ValueError, match="needs finite contexts"):
+        diagnose(layout, np.zeros((4, 2, 4, 4)), Settings())
+
+
+def test_a_diagnosis_changes_nothing_and_repeats():
+    counts = healthy_counts(np.random.default_rng(0))
+    before = counts.copy()
+    first = diagnose(layout_of(4, 4), counts, Settings())
+    assert diagnose(layout_of(4, 4), counts, Settings()) == first
+    np.testing.assert_array_equal(counts, before)
+
+
+def test_findings_come_worst_first_and_read_as_sentences():
+    counts = healthy_counts(np.random.default_rng(0))
+    counts[1, 0] = [[3] * 4, *[[0] * 4] * 3]
+    findings = diagnose(layout_of(4, 4), counts, Settings(DecoderSettings(theta=1.0, M=1.2)))
+    order = [finding.severity for finding in findings]
+    assert order == sorted(order, key=("error", "caution", "info").index)
+    for finding in findings:
+        assert finding.evidence.endswith(".")
+        assert finding.remedy.endswith(".")
+        assert str(finding).startswith(finding.code)
+
+
+def test_verdicts():
+    def some(*severities):
+        return [Finding("x", severity, "", "", "") for severity in severities]
+
+    assert verdict([]) == verdict(some("info")) == "works"
+    assert verdict(some("info", "caution")) == "works with caution"
+    assert verdict(some("error", "caution")) == "cannot work"
+
+
+def test_dealt_tables_keep_their_margins():
+    tables = np.random.default_rng(0).integers(0, 9, (3, 4, 5)).astype(np.float64)
+    dealt = np.stack(list(deal_columns(tables, 50)), axis=-1)  # (draws, T, Y, K)
+    assert dealt.shape == (50, 3, 4, 5)
+    np.testing.assert_array_equal(dealt.sum(axis=3), np.broadcast_to(tables.sum(axis=2), (50, 3, 4)))
+    np.testing.assert_array_equal(dealt.sum(axis=2), np.broadcast_to(tables.sum(axis=1), (50, 3, 5)))
+
+
+def test_dealt_cells_have_the_hypergeometric_mean():
+    table = np.array([[[30.0, 0.0], [0.0, 10.0]]])
+    dealt = np.stack(list(deal_columns(table, 4000)), axis=-1)[:, 0]
+    expected = np.outer([30, 10], [30, 10]) / 40
+    np.testing.assert_allclose(dealt.mean(axis=0), expected, atol=0.1)
+
+
+def test_the_permutation_test_agrees_with_the_likelihood_ratios_limit():
+    counts = np.random.default_rng(2).integers(40, 70, (3, 4)).astype(np.float64)
+    limit = chi2_contingency(counts, correction=False, lambda_="log-likelihood").pvalue
+    assert dependence_p_value(counts[None]) == pytest.approx(min(2 * limit, 1), abs=0.06)
+
+
+def test_the_permutation_test_keeps_its_level():
+    """Where nothing depends on anything, p-values below 0.1 come in at most a tenth of the runs, with a margin."""
+    p_values = [
+        dependence_p_value(
+            np.random.default_rng(seed).multinomial(6, [0.2] * 5, size=(10, 4)).swapaxes(1, 2) * 1.0, 199
+        )
+        for seed in range(RUNS)
+    ]
+    assert np.mean(np.array(p_values) < 0.1) <= 0.16
+    assert np.mean(np.array(p_values) < ALPHA) <= 0.04
+
+
+def test_coin_chance_is_the_exact_binomial_test():
+    answers = [True] * 7 + [False] * 2
+    for value, n in ((True, 7), (False, 2)):
+        assert coin_chance(answers, value) == pytest.approx(binomtest(n, 9, alternative="greater").pvalue)
+
+
+@pytest.mark.parametrize("name", UNHEALTHY)
+def test_gymnasium_accepts_unhealthy_problems(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(UNHEALTHY[name](), skip_render_check=True)
+
+
+def test_unhealthy_problems_are_what_they_say():
+    f = small_sigma().mdp.rewards[0, 0]
+    assert f.sum() < len(f) / 2
+    assert f.max() * (len(f) - f.sum()) / f.sum() <= 1
+    blurred = shuffled(synthetic_mdp()).mdp.feedback_probabilities
+    np.testing.assert_array_equal(blurred[:, :, 0], blurred[:, :, 1])
+    by_action = tilt(random_mdp(1000).mdp.feedback_probabilities, 4, 0.5)
+    np.testing.assert_allclose(by_action.sum(axis=-1), 1)
+    assert np.ptp(by_action, axis=3).max() >= 0.5
+    assert (by_action[:, :, 0] * by_action[:, :, 1]).max() == 0  # the reward can still be read off
+
+
+def test_action_dependence_needs_values_to_choose_from():
+    with pytest.raises(ValueError, match="at least two feedback values"):
+        action_dependent(synthetic_mdp())
+    with pytest.raises(ValueError, match="strength"):
+        action_dependent(random_mdp(1000).mdp, strength=0)
+
+
+def run(env, episodes, seed=0, agent=None):
+    agent = agent or Agent(env.layout, seed=seed)
+    Simulation(agent, GymSource(env), seed + 1000, env.mdp).run(episodes)
+    return agent
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("shuffled", "feedback-tells-nothing"),
+        ("small sigma", "sigma-too-small"),
+        ("action dependent", "feedback-depends-on-action"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:feedback-tells-nothing")
+def test_agents_find_what_is_wrong(name, code):
+    for seed in range(5):
+        assert code in codes(diagnose_agent(run(UNHEALTHY[name](), 3000, seed)))
+
+
+@pytest.mark.compiled
+def test_healthy_agents_raise_nothing():
+    """The control: the same agents on the problems that were not broken. No warning either: it would be an error."""
+    for seed in range(5):
+        assert codes(diagnose_agent(run(synthetic("balanced"), 3000, seed))) == set()
+        assert codes(diagnose_agent(run(random_mdp(1000), 3000, seed))) == set()
+
+
+@pytest.mark.compiled
+def test_noise_is_warned_of_once():
+    with pytest.warns(UserWarning, match="feedback-tells-nothing.*Check that feedback") as caught:
+        run(shuffled(synthetic_mdp()), 10 * FIRST_CHECK)
+    assert len(caught) == 1
+
+
+@pytest.mark.compiled
+def test_the_check_survives_saving(tmp_path):
+    """Saved just before, the agent checks when loaded; saved after, it does not check again."""
+    env = shuffled(synthetic_mdp())
+    agent = run(env, FIRST_CHECK - 1)
+    agent.save(tmp_path / "before")
+    with pytest.warns(UserWarning, match="feedback-tells-nothing"):
+        run(env, 1, agent=agent)
+    agent.save(tmp_path / "after")
+    loaded = Agent.load(tmp_path / "before")
+    with pytest.warns(UserWarning, match="feedback-tells-nothing"):
+        run(env, 1, agent=loaded)
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "after").read_bytes()
+    run(env, 100, agent=Agent.load(tmp_path / "after"))
+
+
+def played(name, kind, settings, episodes):
+    source = source_for(kind)
+    agent = make_learner(name, source.layout, settings)(0)
+    Simulation(agent, source, 0).run(episodes)
+    return agent
+
+
+@pytest.mark.filterwarnings("ignore:.*is left out", "ignore:.*plays uniformly")
+def test_the_papers_agents_say_what_they_cannot_know():
+    """Homing keeps nothing, collection its tuples, policy learning a decoder without tuples."""
+    found = {}
+    for episodes in (2, 10, 15, 20, 60):
+        agent = played("tacit", "synthetic", SMALL, episodes)
+        found.setdefault(agent.stage.name, set()).update(f.code for f in diagnose_agent(agent))
+    assert found["homing"] == {"counts-not-kept", "minority-assumed"}
+    assert "too-few-tuples" in found["collection"]
+    assert "counts-not-kept" in found["policy learning"]
+
+
+@pytest.mark.filterwarnings("ignore:.*is left out", "ignore:.*plays uniformly")
+def test_an_agent_on_vectors_says_what_it_cannot_know():
+    for episodes in (2, 60):
+        agent = played("tacit", "vectors", SMALL_VECTORS, episodes)
+        assert "counts-not-kept" in {finding.code for finding in diagnose_agent(agent)}
+
+
+@pytest.mark.compiled
+def test_anchors_are_taken_by_both_recipes():
+    """In context 1 of the synthetic problem feedback 0 means reward; state 3 is the last good one."""
+    anchors = [
+        Anchor(0, 3, 1, 1),
+        Anchor(1, 3, 0, 1),
+        Anchor(0, 3, 0, 0),
+        Anchor(1, 3, 1, 0),
+        Anchor(0, 3, 1, 1),
+    ]
+    patient = replace(
+        SMALL,
+        homing=replace(SMALL.homing, episodes=500),
+        collection=replace(SMALL.collection, tuples=500),
+    )
+    env = synthetic("balanced")
+    for settings in (Settings(), patient):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            agent = run(env, 4000, agent=Agent(env.layout, settings))
+        assert "anchors-agree" in {finding.code for finding in diagnose_agent(agent, anchors)}
+        assert "decoded-upside-down" in codes(diagnose_agent(agent, contradict(anchors)))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("make", "seen"), [(UNHEALTHY["shuffled"], "cannot work"), (synthetic, "works")])
+def test_the_report_and_the_command_line_say_whether_to_trust_it(make, seen, tmp_path):
+    figure = replace(
+        FIGURES["synthetic"],
+        environments={"synthetic": make},
+        learners=("tacit_fast", "uniform"),
+        episodes=1500,
+    )
+    runs = perform(Request(figure, tmp_path, seeds=1, jobs=1), Console(quiet=True))
+    publish(runs)
+    page = (tmp_path / "synthetic" / "report.html").read_text()
+    told = page[page.index("Can this be trusted?") :]
+    assert f"<h3>{seen}</h3>" in told
+    assert "minority-assumed" in told
+    expected = ["finding: tacit_fast on synthetic: feedback-tells-nothing"] if seen == "cannot work" else []
+    assert [line.split(": In")[0] for line in list_raised(runs)] == expected
