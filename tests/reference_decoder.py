@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from tacit.decoding.posterior import Tuples
+from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tacit.decoding.decoder import RewardDecoder, build_decoder
-from tacit.decoding.posterior import fit_posterior, posterior_from_state
+from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_state
 from tacit.learning.collection import TupleBuffer
 from tacit.learning.settings import Settings, check_runnable
 from tacit.learning.stage import Episode, Plan, Stage

@@ -18,7 +18,8 @@ from typing import NoReturn
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.decoding.posterior import Posterior, Tuples
+from tacit.decoding.posterior import Posterior
+from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
@@ -208,7 +209,9 @@ class RewardDecoder:
 def build_decoder(layout: Layout, posterior: Posterior, settings: DecoderSettings) -> RewardDecoder:
     """Return the reward decoder of every last-layer state that has a posterior, each with its own K.
 
-    >>> from tacit.decoding.posterior import PosteriorSettings, Tuples, fit_posterior
+    >>> from tacit.decoding.inverse_kinematics import fit_posterior
+    >>> from tacit.decoding.posterior import PosteriorSettings
+    >>> from tacit.decoding.tuples import Tuples
     >>> layout = Layout.regular([1], n_actions=3, n_contexts=1, n_feedback=2)
     >>> tuples = Tuples(*np.array([[0] * 3, [0] * 3, [0, 1, 2], [1, 0, 0]]))
     >>> posterior = fit_posterior(layout, tuples, PosteriorSettings("structured"))

@@ -11,7 +11,7 @@ no uniform actions once each was tried. The orientation is the belief sum f < K/
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,9 +19,11 @@ import numpy as np
 from scipy.special import betaincinv, gammaincc, ndtri
 
 from tacit.base.arrays import FloatArray
+from tacit.base.validation import check_number, check_whole
 from tacit.decoding.decoder import ramp
-from tacit.decoding.posterior import fit_rewards, ideal_posterior
-from tacit.learning.settings import FastSettings
+from tacit.decoding.posterior import ideal_posterior
+from tacit.decoding.structured import fit_rewards
+from tacit.problem.layout import Layout
 
 UNKNOWN, HETEROGENEOUS, HOMOGENEOUS = "unknown", "heterogeneous", "homogeneous"
 """The kinds of a last state in a context (Assumption 2.3); unknown until there are tuples enough to tell."""
@@ -30,6 +32,26 @@ LEVEL = 0.95
 """Of the intervals that are reported."""
 MARGIN = 3.0
 """Standard errors by which theta is lowered and M raised before they become the decoder's threshold."""
+
+
+@dataclass(frozen=True)
+class JudgementSettings:
+    """When an ending is judged; chosen on random problems (seeds 1000 and up) and then frozen.
+
+    It is judged in a context once each action has `least_each` tuples. It is heterogeneous if feedback depends on the
+    action at this `significance`; otherwise homogeneous, and settled after `homogeneous_after` tuples an action. One
+    whose orientation stays in doubt is settled after `undecided_after` tuples an action.
+    """
+
+    least_each: int = 5
+    significance: float = 1e-4
+    homogeneous_after: int = 12
+    undecided_after: int = 48
+
+    def __post_init__(self) -> None:
+        for name in ("least_each", "homogeneous_after", "undecided_after"):
+            check_whole(name, getattr(self, name), 1)
+        check_number("significance", self.significance, 0, 1)
 
 
 class Interval(NamedTuple):
@@ -89,6 +111,10 @@ class Judgement:
         return Interval(float(sigmas.max()), max(float(low.max()), 0.0), float(high.max()))
 
 
+Judgements = Mapping[tuple[int, int], Judgement]
+"""What was judged of each (ending, context), or context group."""
+
+
 @dataclass(frozen=True)
 class Constants:
     """The constants of Assumption 2.3 over all heterogeneous states: the least theta, the largest M."""
@@ -98,11 +124,11 @@ class Constants:
     sigma: Interval
 
 
-def judge(counts: FloatArray, c: float, settings: FastSettings) -> Judgement:
+def judge(counts: FloatArray, c: float, settings: JudgementSettings) -> Judgement:
     """Return what counts (Y, K) of feedback by action say of a last state in a context.
 
     >>> counts = np.array([[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]])
-    >>> judgement = judge(counts, 0.0, FastSettings())
+    >>> judgement = judge(counts, 0.0, JudgementSettings())
     >>> judgement.kind, judgement.f.round(2), judgement.phi
     ('heterogeneous', array([0.9, 0.1, 0.1]), array([1., 0.]))
     """
@@ -118,6 +144,17 @@ def judge(counts: FloatArray, c: float, settings: FastSettings) -> Judgement:
     rewards = decode_all(f, phi, tuples)
     expected = (counts / tuples * rewards).sum(axis=0)
     return Judgement(HETEROGENEOUS, settled, tuples, p_value, f, phi, rewards, expected)
+
+
+def judge_all(
+    layout: Layout, counts: FloatArray, c: float, settings: JudgementSettings
+) -> dict[tuple[int, int], Judgement]:
+    """Return the judgement of every (ending, context) that has tuples, from counts (S_H, X, Y, K)."""
+    n_actions = layout.endings.n_actions
+    return {
+        (int(s), int(x)): judge(counts[s, x, :, : n_actions[s]], c, settings)
+        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0)
+    }
 
 
 def estimate_constants(judgements: Iterable[Judgement], level: float = LEVEL) -> Constants | None:

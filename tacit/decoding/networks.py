@@ -18,16 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.decoding.posterior import (
-    PosteriorSettings,
-    Tuples,
-    balanced_weights,
-    check_fitted,
-    check_tuples,
-    count_tuples,
-    fitted_states,
-    ideal_posterior,
-)
+from tacit.decoding.posterior import PosteriorSettings, check_fitted, ideal_posterior
+from tacit.decoding.tuples import Tuples, balanced_weights, check_tuples, count_tuples, fitted_states
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite, Space
 

@@ -16,9 +16,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from tacit.base.arrays import IntArray
+from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_state
 from tacit.decoding.networks import NeuralPosterior
-from tacit.decoding.posterior import Posterior, PosteriorSettings, Tuples, fit_posterior, posterior_from_state
-from tacit.offline.tables.tuples import WeightedTuples
+from tacit.decoding.posterior import Posterior, PosteriorSettings
+from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
@@ -112,12 +113,7 @@ def reading_from_state(layout: Layout, state: Mapping[str, Any]) -> Reading:
     return NeuralReading(layout, posterior_from_state(layout, state["posterior"]))
 
 
-def is_finite(layout: Layout) -> bool:
-    """Return whether contexts and feedback are both finite."""
-    return isinstance(layout.contexts, Finite) and isinstance(layout.feedback, Finite)
-
-
-def fit_reading(layout: Layout, tuples: WeightedTuples, seed: int) -> tuple[NeuralReading, WeightedTuples]:
+def fit_reading(layout: Layout, tuples: Tuples, seed: int) -> tuple[NeuralReading, Tuples]:
     """Return networks fitted on one part of the tuples, and the other part, on which they are to be counted.
 
     Networks know no weights: tuples are drawn anew in proportion to theirs, if they differ.
@@ -128,14 +124,5 @@ def fit_reading(layout: Layout, tuples: WeightedTuples, seed: int) -> tuple[Neur
     fitted, counted = tuples.part(order[:cut]), tuples.part(order[cut:])
     if np.ptp(fitted.weights) > 0:
         fitted = fitted.part(generator.choice(cut, cut, p=fitted.weights / fitted.weights.sum()))
-    plain = Tuples(fitted.contexts, fitted.states, fitted.actions, fitted.feedback)
-    posterior = fit_posterior(layout, plain, PosteriorSettings("neural", seed=seed))
+    posterior = fit_posterior(layout, fitted, PosteriorSettings("neural", seed=seed))
     return NeuralReading(layout, posterior), counted
-
-
-def counted_shape(reading: Reading) -> tuple[int, int, int, int]:
-    """Return (S_H, groups, values, K) of a reading's counts."""
-    layout = reading.counted
-    assert isinstance(layout.contexts, Finite)
-    assert isinstance(layout.feedback, Finite)
-    return int(layout.n_states[-1]), layout.contexts.size, layout.feedback.size, layout.max_actions

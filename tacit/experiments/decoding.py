@@ -13,7 +13,8 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.decoding.decoder import LipschitzDecoder, RewardDecoder, build_decoder, ramp
-from tacit.decoding.posterior import Tuples, fit_posterior
+from tacit.decoding.inverse_kinematics import fit_posterior
+from tacit.decoding.tuples import Tuples
 from tacit.experiments.figures import Figure
 from tacit.experiments.learning import Report
 from tacit.experiments.tasks import ENVIRONMENT_SEED, Task

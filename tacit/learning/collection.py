@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.decoding.decoder import RewardDecoder, build_decoder
-from tacit.decoding.posterior import Tuples, fit_posterior
+from tacit.decoding.inverse_kinematics import fit_posterior
+from tacit.decoding.tuples import Tuples
 from tacit.learning.policy_learning import Exploration, PolicyLearning
 from tacit.learning.settings import Settings
 from tacit.learning.stage import Episode, Plan, Stage, deterministic_policy

@@ -106,7 +106,15 @@ class FastLearning:
 
     def diagnose(self, anchors: Sequence[Anchor] = ()) -> tuple[Finding, ...]:
         """Return what the counts show of the assumptions, worst first; see `tacit.trust.diagnostics`."""
-        return diagnose(self._layout, self.counts, self._settings, self.judgements, anchors)
+        return diagnose(
+            self._layout,
+            self.counts,
+            self._settings.decoder,
+            self._settings.judgement,
+            self.judgements,
+            anchors,
+            unsettled=self._settings.fast.explore_above,
+        )
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
@@ -184,7 +192,7 @@ class FastLearning:
         """Judge (s, x) on its counts, and write down what planning and decoding need of it."""
         K = int(self._layout.n_actions[-1, s])
         self._judged[s, x] = self.counts[s, x]
-        judgement = judge(self.counts[s, x, :, :K], self._settings.decoder.c, self._settings.fast)
+        judgement = judge(self.counts[s, x, :, :K], self._settings.decoder.c, self._settings.judgement)
         self.judgements[s, x] = judgement
         self._settled[x, s], self._best[x, s] = judgement.settled, judgement.best
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).

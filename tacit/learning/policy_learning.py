@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.decoding.decoder import RewardDecoder, build_decoder
-from tacit.decoding.posterior import posterior_from_state
+from tacit.decoding.inverse_kinematics import posterior_from_state
 from tacit.learning.settings import Settings
 from tacit.learning.stage import Episode, Plan, Stage
 from tacit.planning.dual_newton import solve_packed

@@ -9,7 +9,9 @@ from typing import Any
 
 from tacit.base.validation import check_number, check_whole
 from tacit.decoding.decoder import DecoderSettings, check_settings
-from tacit.decoding.posterior import PosteriorSettings, check_method
+from tacit.decoding.inverse_kinematics import check_method
+from tacit.decoding.judgement import JudgementSettings
+from tacit.decoding.posterior import PosteriorSettings
 from tacit.planning.reachability import homing_episodes
 from tacit.planning.regression import OracleSettings, make_oracle
 from tacit.planning.schedule import GammaSchedule, choose_by_theorem
@@ -56,26 +58,16 @@ class CollectionSettings:
 class FastSettings:
     """Tacit's own recipe (`tacit.learning.fast`); chosen on random problems (seeds 1000 and up) and then frozen.
 
-    A last state is judged in a context once each action has `least_each` tuples. It is heterogeneous if
-    feedback depends on the action at this `significance`; otherwise homogeneous, and settled after
-    `homogeneous_after` tuples an action. One whose orientation stays in doubt is settled after
-    `undecided_after` tuples an action. An episode explores while more than `explore_above` of it would end in
-    unsettled states; `bonus_scale` is EULER's, `gamma_scale` that of gamma_t = scale H √(K t).
+    An episode explores while more than `explore_above` of it would end in unsettled states; `bonus_scale` is EULER's,
+    `gamma_scale` that of gamma_t = scale H √(K t). When a state is settled, `JudgementSettings` say.
     """
 
-    least_each: int = 5
-    significance: float = 1e-4
-    homogeneous_after: int = 12
-    undecided_after: int = 48
     explore_above: float = 0.03
     bonus_scale: float = 0.01
     gamma_scale: float = 12.0
 
     def __post_init__(self) -> None:
-        for name in ("least_each", "homogeneous_after", "undecided_after"):
-            check_whole(name, getattr(self, name), 1)
-        for name in ("significance", "explore_above"):
-            check_number(name, getattr(self, name), 0, 1)
+        check_number("explore_above", self.explore_above, 0, 1)
         for name in ("bonus_scale", "gamma_scale"):
             check_number(name, getattr(self, name), 0, math.inf)
 
@@ -85,7 +77,7 @@ class Settings:
     """The settings of every part.
 
     `recipe` is "fast", Tacit's own, which needs nothing but `decoder.c`, or "paper", Algorithm 1 as the paper has it,
-    which needs theta and M and reads all parts but `fast`.
+    which needs theta and M and reads all parts but `judgement` and `fast`.
 
     >>> Settings().recipe, Settings(DecoderSettings(theta=0.9, M=1.3), recipe="paper").homing.episodes
     ('fast', 5000)
@@ -97,6 +89,7 @@ class Settings:
     posterior: PosteriorSettings = field(default_factory=PosteriorSettings)
     oracle: OracleSettings = field(default_factory=OracleSettings)
     schedule: GammaSchedule = field(default_factory=GammaSchedule)
+    judgement: JudgementSettings = field(default_factory=JudgementSettings)
     fast: FastSettings = field(default_factory=FastSettings)
     recipe: str = "fast"
 
@@ -118,6 +111,7 @@ class Settings:
             posterior=PosteriorSettings(**data["posterior"]),
             oracle=OracleSettings(**data["oracle"]),
             schedule=GammaSchedule(**data["schedule"]),
+            judgement=JudgementSettings(**data["judgement"]),
             fast=FastSettings(**data["fast"]),
             recipe=data["recipe"],
         )

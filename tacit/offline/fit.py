@@ -16,9 +16,9 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.decoding.decoder import DecoderSettings
-from tacit.decoding.judgement import HETEROGENEOUS
-from tacit.decoding.posterior import check_finite
-from tacit.decoding.reading import Reading, counted_shape
+from tacit.decoding.judgement import HETEROGENEOUS, Judgements, judge_all
+from tacit.decoding.reading import Reading
+from tacit.decoding.tuples import TupleCounts, check_finite, counted_shape
 from tacit.learning.settings import Settings
 from tacit.logs.episodes import LogError, Problems, find_logs
 from tacit.logs.survey import Survey, survey_logs
@@ -32,7 +32,6 @@ from tacit.offline.reward_model import (
     settle_orientation,
 )
 from tacit.offline.tables.gathering import Gathered, SplitCounts, check_learnable, gather
-from tacit.offline.tables.tuples import WeightedCounts
 from tacit.problem.layout import Layout
 from tacit.trust.anchors import ANCHOR_LEVEL, Anchor, find_orientation, meaning_by_phi
 from tacit.trust.certificate import (
@@ -42,8 +41,8 @@ from tacit.trust.certificate import (
     list_places,
     validation_losses,
 )
-from tacit.trust.diagnostics import diagnose, judge_all
-from tacit.trust.findings import Finding, Judgements, worst_first
+from tacit.trust.diagnostics import diagnose
+from tacit.trust.findings import Finding, worst_first
 
 if TYPE_CHECKING:
     from tacit.offline.label import Piece
@@ -136,10 +135,10 @@ def _certified(
     """Return the model with its certificate."""
     total, settings = counts.total, Settings(DecoderSettings(c=c))
     effective = total.effective()
-    judgements = judge_all(reading.counted, effective, settings)
+    judgements = judge_all(reading.counted, effective, settings.decoder.c, settings.judgement)
     told = _encode_anchors(reading, gathered) if anchors != "ignore" else []
     answers = _answers(judgements, told) if anchors == "settle" else {}
-    oriented, flipped = settle_orientation(answers, counted_shape(reading)[:2], ANCHOR_LEVEL)
+    oriented, flipped = settle_orientation(answers, counted_shape(reading.counted)[:2], ANCHOR_LEVEL)
     certificate = Certificate(
         files=files,
         episodes=gathered.episodes,
@@ -147,7 +146,9 @@ def _certified(
         effective=round(total.effective_size, 1),
         left_out=dict(gathered.selection.left_out),
         problems=dict(problems.by_rule) if problems is not None else {},
-        losses=validation_losses(reading.counted, counts.fitted.effective(), counts.held.weight, settings),
+        losses=validation_losses(
+            reading.counted, counts.fitted.effective(), counts.held.weight, c, settings.judgement
+        ),
         constants=describe_constants(judgements),
         places=list_places(reading.counted, total.n, effective, judgements),
         findings=_findings(
@@ -166,12 +167,19 @@ def _findings(
     accepted: float | None,
     told: list[tuple[int, int, int, int]],
     flipped: BoolArray,
-    total: WeightedCounts,
+    total: TupleCounts,
 ) -> tuple[Finding, ...]:
     layout = reading.counted
     found = [
         finding
-        for finding in diagnose(layout, np.rint(effective), settings, judgements, visits=gathered.visits)
+        for finding in diagnose(
+            layout,
+            np.rint(effective),
+            settings.decoder,
+            settings.judgement,
+            judgements,
+            visits=gathered.visits,
+        )
         if finding.code != "minority-assumed"
     ]
     turned = {at: flip(j) if flipped[at] else j for at, j in judgements.items()}

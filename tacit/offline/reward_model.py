@@ -21,7 +21,16 @@ from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.checkpoint import load_tree, save_tree
 from tacit.decoding.confidence import Doubt, weigh_doubt
 from tacit.decoding.decoder import DecoderSettings
-from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS, UNKNOWN, Judgement, decode_all, fit_balanced
+from tacit.decoding.judgement import (
+    HETEROGENEOUS,
+    HOMOGENEOUS,
+    UNKNOWN,
+    Judgement,
+    Judgements,
+    decode_all,
+    fit_balanced,
+    judge_all,
+)
 from tacit.decoding.reading import Reading, reading_from_state
 from tacit.learning.settings import Settings
 from tacit.logs.episodes import Fault, LoggedEpisode, Problem, Problems, read_logs
@@ -31,8 +40,6 @@ from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import coin_chance
 from tacit.trust.certificate import Certificate
-from tacit.trust.diagnostics import judge_all
-from tacit.trust.findings import Judgements
 
 KIND = "reward model"
 DECIMALS = 6
@@ -112,7 +119,7 @@ class TableModel:
     @cached_property
     def judgements(self) -> Judgements:
         """Return what the tuples say of every place that has some."""
-        found = judge_all(self.reading.counted, self.counts, self.settings)
+        found = judge_all(self.reading.counted, self.counts, self.c, self.settings.judgement)
         return {at: flip(j) if self.flipped[at] else j for at, j in found.items()}
 
     @cached_property

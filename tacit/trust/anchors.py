@@ -11,10 +11,10 @@ from typing import Any
 
 from scipy.special import bdtr
 
-from tacit.decoding.judgement import HETEROGENEOUS
+from tacit.decoding.judgement import HETEROGENEOUS, Judgements
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
-from tacit.trust.findings import Finding, Judgements, name_place
+from tacit.trust.findings import Finding, name_place
 
 ANCHOR_LEVEL = 0.05
 """Chance with which coin tosses may pass for anchors that agree or disagree: five of five is enough."""
@@ -110,12 +110,7 @@ def meaning_by_phi(judgements: Judgements) -> Callable[[Encoded, int, Encoded], 
 
 
 def _encode_anchor(layout: Layout, anchor: Anchor) -> tuple[Encoded, int, Encoded]:
-    layer, s = layout.locate(anchor.state)
-    if layer != layout.horizon - 1:
-        raise ValueError(
-            f"an anchor needs the last state of its episode, got {anchor.state!r} of layer {layer + 1} of "
-            f"{layout.horizon}"
-        )
+    s = layout.endings.find(anchor.state)
     if anchor.reward not in (0, 1):
         raise ValueError(
             f"an anchor's reward must be 0 or 1, got {anchor.reward!r}; leave out what is in between"

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.judgement import HETEROGENEOUS, estimate_constants, judge
+from tacit.decoding.judgement import HETEROGENEOUS, Judgements, JudgementSettings, estimate_constants, judge
 from tacit.decoding.posterior import ideal_posterior
-from tacit.learning.settings import Settings
 from tacit.problem.layout import Layout
-from tacit.trust.findings import Finding, Judgements, verdict
+from tacit.trust.findings import Finding, verdict
 from tacit.trust.permutation import deal_columns
 
 DRAWS = 199
@@ -100,7 +99,7 @@ def list_places(
         distance, chance, p_value = distance_and_chance(table)
         found.append(
             Place(
-                layout.name(layout.horizon - 1, s),
+                layout.endings.name(s),
                 str(layout.contexts.decode(x)),
                 len(judgement.tuples),
                 int(tuples[s, x].sum()),
@@ -142,7 +141,7 @@ def mean_distance(tables: FloatArray) -> FloatArray:
 
 
 def validation_losses(
-    layout: Layout, fitted: FloatArray, held: FloatArray, settings: Settings
+    layout: Layout, fitted: FloatArray, held: FloatArray, c: float, settings: JudgementSettings
 ) -> tuple[float, float]:
     """Return eq. 5 on tuples `held` back, for the posterior of those `fitted` and for the uniform one.
 
@@ -150,8 +149,8 @@ def validation_losses(
     """
     ours = uniform = 0.0
     for s, x in np.argwhere(held.sum(axis=(2, 3)) > 0):
-        K = int(layout.n_actions[-1, s])
-        judgement = judge(fitted[s, x, :, :K], settings.decoder.c, settings.fast)
+        K = int(layout.endings.n_actions[s])
+        judgement = judge(fitted[s, x, :, :K], c, settings)
         table, h = held[s, x, :, :K], np.full((held.shape[2], K), 1 / K)
         uniform += table.sum() * (1 - 1 / K)
         if judgement.kind == HETEROGENEOUS:

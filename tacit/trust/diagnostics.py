@@ -15,13 +15,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.decoding.judgement import HETEROGENEOUS, UNKNOWN, Judgement, estimate_constants, judge
-from tacit.decoding.posterior import check_finite, count_tuples
-from tacit.learning.settings import FastSettings, Settings
+from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.judgement import (
+    HETEROGENEOUS,
+    UNKNOWN,
+    Judgement,
+    Judgements,
+    JudgementSettings,
+    estimate_constants,
+    judge_all,
+)
+from tacit.decoding.tuples import check_finite, count_tuples, counted_shape, is_finite
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded, Finite
+from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor, find_orientation, meaning_by_phi
-from tacit.trust.findings import Finding, Judgements, abridge, count_of, list_places, worst_first
+from tacit.trust.findings import Finding, abridge, count_of, list_places, worst_first
 from tacit.trust.permutation import dependable_tables, dependence_p_value, residual_p_value
 
 if TYPE_CHECKING:
@@ -39,6 +47,8 @@ CONSTANTS_LEVEL = 0.99
 """Of the intervals that supplied constants are held against."""
 NEAR = 1.25
 """Sigma counts as too small when its interval ends below: far enough from 1 to be shown with a few hundred tuples."""
+LET_GO = 0.03
+"""The share of episodes that may end where nothing is settled: the fast recipe explores no further."""
 RARE = 0.01
 """A last state in which fewer episodes end is rarely reached."""
 
@@ -46,32 +56,35 @@ RARE = 0.01
 def diagnose(
     layout: Layout,
     counts: FloatArray,
-    settings: Settings,
+    decoder: DecoderSettings = DecoderSettings(),  # noqa: B008, it is frozen
+    settings: JudgementSettings = JudgementSettings(),  # noqa: B008
     judgements: Judgements | None = None,
     anchors: Sequence[Anchor] = (),
     visits: IntArray | FloatArray | None = None,
+    unsettled: float = LET_GO,
 ) -> tuple[Finding, ...]:
     """Return what counts (S_H, X, Y, K) of feedback by action show, worst first.
 
     `judgements` are made from the counts unless they are at hand; `visits` (S_H,), the episodes that ended in
-    each last state, are the tuples unless some episodes had no feedback.
+    each last state, are the tuples unless some episodes had no feedback; `unsettled` is the share of episodes that may
+    end where nothing is settled.
 
     >>> layout = Layout.regular([1], n_actions=3, n_contexts=1, n_feedback=2)
     >>> counts = np.array([[[[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]]]])
     >>> from tacit.trust.findings import verdict
-    >>> verdict(diagnose(layout, counts, Settings()))
+    >>> verdict(diagnose(layout, counts))
     'works'
     """
     check_counts(layout, counts)
     if judgements is None:
-        judgements = judge_all(layout, counts, settings)
+        judgements = judge_all(layout, counts, decoder.c, settings)
     reached = counts.sum(axis=(1, 2, 3)) if visits is None else np.asarray(visits, dtype=np.float64)
     found = [
         *find_nothing_told(counts, judgements),
         *find_small_sigma(layout, judgements),
         *find_action_dependence(layout, counts, judgements),
-        *find_disagreement(settings, judgements),
-        *find_few_tuples(layout, counts, settings, judgements),
+        *find_disagreement(decoder, judgements),
+        *find_few_tuples(layout, counts, settings, judgements, unsettled),
         *find_rarely_reached(layout, reached),
         *find_orientation(layout, anchors, meaning_by_phi(judgements)),
     ]
@@ -87,10 +100,12 @@ def diagnose_agent(agent: Agent, anchors: Sequence[Anchor] = ()) -> tuple[Findin
     stage, layout = agent.stage, agent.layout
     if isinstance(stage, FastLearning):
         return stage.diagnose(anchors)
-    if isinstance(stage, Collection) and _is_finite(layout):
+    if isinstance(stage, Collection) and is_finite(layout):
         tuples = stage._tuples
-        counts = count_tuples(layout, tuples.arrays()) if tuples.found.any() else _no_counts(layout)
-        return diagnose(layout, counts, agent.settings, anchors=anchors)
+        counts = (
+            count_tuples(layout, tuples.arrays()) if tuples.found.any() else np.zeros(counted_shape(layout))
+        )
+        return diagnose(layout, counts, agent.settings.decoder, agent.settings.judgement, anchors=anchors)
     if isinstance(stage, PolicyLearning):
         return _diagnose_policy_learning(stage, layout, anchors)
     return worst_first([_nothing_kept(stage.name), *find_orientation(layout, anchors, lambda x, s, y: None)])
@@ -163,12 +178,11 @@ def find_action_dependence(layout: Layout, counts: FloatArray, judgements: Judge
         )
 
 
-def find_disagreement(settings: Settings, judgements: Judgements) -> Iterator[Finding]:
+def find_disagreement(supplied: DecoderSettings, judgements: Judgements) -> Iterator[Finding]:
     """Yield an error for a supplied theta above, or M below, anything that the tuples allow."""
     constants = estimate_constants(judgements.values(), CONSTANTS_LEVEL)
     if constants is None:
         return
-    supplied = settings.decoder
     rows = (
         ("theta", supplied.theta, constants.theta, "high", "lower"),
         ("M", supplied.M, constants.M, "low", "raise"),
@@ -187,22 +201,26 @@ def find_disagreement(settings: Settings, judgements: Judgements) -> Iterator[Fi
 
 
 def find_few_tuples(
-    layout: Layout, counts: FloatArray, settings: Settings, judgements: Judgements
+    layout: Layout,
+    counts: FloatArray,
+    settings: JudgementSettings,
+    judgements: Judgements,
+    unsettled: float = LET_GO,
 ) -> Iterator[Finding]:
     """Yield one finding on the states and contexts that are not settled yet, with what they still need.
 
-    A caution while more episodes end there than the fast recipe lets go (`explore_above`).
+    A caution while a larger share of the episodes than `unsettled` ends there.
     """
-    fast, total = settings.fast, counts.sum()
+    total = counts.sum()
     open_ones = {at: j for at, j in judgements.items() if not j.settled and j.tuples.sum() > 0}
     if not open_ones:
         return
-    more = {at: tuples_wanted(judgement, fast) for at, judgement in open_ones.items()}
+    more = {at: tuples_wanted(judgement, settings) for at, judgement in open_ones.items()}
     share = sum(j.tuples.sum() for j in open_ones.values()) / total
     episodes = max(more[at] * total / j.tuples.sum() for at, j in open_ones.items())
     yield Finding(
         "too-few-tuples",
-        "caution" if share > fast.explore_above else "info",
+        "caution" if share > unsettled else "info",
         list_places(layout, open_ones),
         f"{count_of(len(open_ones), 'state and context', 'states and contexts')}, where {100 * share:.2g} % of the "
         f"episodes ended, cannot be judged yet: about {sum(more.values()):,.0f} more tuples are needed.",
@@ -211,13 +229,13 @@ def find_few_tuples(
     )
 
 
-def tuples_wanted(judgement: Judgement, fast: FastSettings) -> float:
+def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
     """Return how many more tuples settle a state and context for certain; 0 if it is settled."""
     if judgement.settled:
         return 0.0
     K, tuples = len(judgement.tuples), judgement.tuples
-    each = fast.undecided_after if judgement.kind == HETEROGENEOUS else fast.homogeneous_after
-    return float(max(each * K - tuples.sum(), (fast.least_each - tuples.min()) * K, 1.0))
+    each = settings.undecided_after if judgement.kind == HETEROGENEOUS else settings.homogeneous_after
+    return float(max(each * K - tuples.sum(), (settings.least_each - tuples.min()) * K, 1.0))
 
 
 def find_rarely_reached(layout: Layout, visits: FloatArray) -> Iterator[Finding]:
@@ -226,7 +244,7 @@ def find_rarely_reached(layout: Layout, visits: FloatArray) -> Iterator[Finding]
     rare = np.flatnonzero(visits < RARE * total)
     if not len(rare):
         return
-    names = [f"state {layout.name(layout.horizon - 1, int(s))!r}" for s in rare]
+    names = [f"state {layout.endings.name(int(s))!r}" for s in rare]
     yield Finding(
         "rarely-reached",
         "info",
@@ -241,14 +259,6 @@ def mostly_judged(judgements: Judgements) -> bool:
     """Return whether most tuples fell where there are enough to judge; before, seeing nothing says nothing."""
     tuples = [(judgement.tuples.sum(), judgement.kind != UNKNOWN) for judgement in judgements.values()]
     return bool(sum(n for n, known in tuples if known) > sum(n for n, _ in tuples) / 2)
-
-
-def judge_all(layout: Layout, counts: FloatArray, settings: Settings) -> dict[tuple[int, int], Judgement]:
-    """Return the judgement of every (last state, context) that has tuples."""
-    return {
-        (int(s), int(x)): judge(counts[s, x, :, : layout.n_actions[-1, s]], settings.decoder.c, settings.fast)
-        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0)
-    }
 
 
 def split_by_phi(
@@ -267,15 +277,15 @@ def split_by_phi(
 def check_counts(layout: Layout, counts: FloatArray) -> None:
     """Raise ValueError unless counts are (S_H, X, Y, K) whole numbers of tuples that fit the layout."""
     check_finite(layout, "a diagnosis")
-    shape = _no_counts(layout).shape
+    shape = counted_shape(layout)
     if np.shape(counts) != shape:
         raise ValueError(
             f"counts must have the shape {shape} (last states, contexts, feedback, actions), got {np.shape(counts)}; "
-            "count tuples with tacit.decoding.posterior.count_tuples"
+            "count tuples with tacit.decoding.tuples.count_tuples"
         )
     if not np.all(np.isfinite(counts)) or np.any(counts < 0) or np.any(counts != np.rint(counts)):
         raise ValueError("counts must be whole numbers from 0 on; give tuples, not shares or weights")
-    offered = layout.mask[-1, : shape[0]]
+    offered = layout.endings.mask
     if np.any(counts.sum(axis=(1, 2))[~offered] > 0):
         raise ValueError(
             "counts must be 0 for actions that a state does not offer; check the order of the axes"
@@ -305,7 +315,7 @@ def _diagnose_policy_learning(
     def meaning(x: Encoded, s: int, y: Encoded) -> float | None:
         if decoder is None or not decoder.decodable[s]:
             return None
-        return max(decoder.decode(x, y, s, a) for a in range(int(layout.n_actions[-1, s])))
+        return max(decoder.decode(x, y, s, a) for a in range(int(layout.endings.n_actions[s])))
 
     return worst_first([*found, *find_orientation(layout, anchors, meaning)])
 
@@ -318,16 +328,4 @@ def _nothing_kept(stage: str) -> Finding:
         f"The agent is in stage {stage!r}, which keeps no tuples: sigma, the constants and the dependence of feedback "
         "on the action cannot be checked.",
         "Diagnose during collection, or use recipe='fast', which keeps counts.",
-    )
-
-
-def _is_finite(layout: Layout) -> bool:
-    return isinstance(layout.contexts, Finite) and isinstance(layout.feedback, Finite)
-
-
-def _no_counts(layout: Layout) -> FloatArray:
-    assert isinstance(layout.contexts, Finite)
-    assert isinstance(layout.feedback, Finite)
-    return np.zeros(
-        (int(layout.n_states[-1]), layout.contexts.size, layout.feedback.size, layout.max_actions)
     )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.decoding.judgement import Judgement
 from tacit.problem.layout import Layout
 
 Severity = Literal["info", "caution", "error"]
-Judgements = Mapping[tuple[int, int], Judgement]
-"""What was judged of each (last state, context)."""
 
 LISTED = 3
 """States and contexts that a finding names before it only counts them."""
@@ -53,7 +50,7 @@ def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def name_place(layout: Layout, state: int, context: Any) -> str:
     """Return the words for a last state in a context."""
-    return f"state {layout.name(layout.horizon - 1, state)!r}, context {context!r}"
+    return f"state {layout.endings.name(state)!r}, context {context!r}"
 
 
 def list_places(layout: Layout, places: Iterable[tuple[int, int]]) -> str:

@@ -10,6 +10,7 @@ from tacit.decoding.judgement import (
     HETEROGENEOUS,
     HOMOGENEOUS,
     UNKNOWN,
+    JudgementSettings,
     decode_all,
     estimate_constants,
     fit_balanced,
@@ -20,10 +21,9 @@ from tacit.decoding.judgement import (
 )
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
-from tacit.learning.settings import FastSettings
 from tacit.simulate import Simulation
 
-FAST = FastSettings()
+DEFAULT = JudgementSettings()
 RUNS, COVERED = 100, 90
 HONEST = np.array([[0.0, 0.0, 0.5, 0.5], [0.7, 0.3, 0.0, 0.0]])
 """Pr[y | r] (2, Y): the first two values are said when rewarded."""
@@ -32,11 +32,11 @@ HONEST = np.array([[0.0, 0.0, 0.5, 0.5], [0.7, 0.3, 0.0, 0.0]])
 def explore_then_exploit(generator, f, feedback):
     """Return counts as the fast recipe gathers them: uniform until settled, then the best action above all."""
     K = len(f)
-    counts = draw_counts(generator, f, feedback, [FAST.least_each] * K)
-    while not judge(counts, 0.0, FAST).settled:
+    counts = draw_counts(generator, f, feedback, [DEFAULT.least_each] * K)
+    while not judge(counts, 0.0, DEFAULT).settled:
         counts += draw_counts(generator, f, feedback, [1] * K)
     played = np.full(K, 5)
-    played[np.argmax(judge(counts, 0.0, FAST).f)] = 500
+    played[np.argmax(judge(counts, 0.0, DEFAULT).f)] = 500
     return counts + draw_counts(generator, f, feedback, played)
 
 
@@ -63,15 +63,17 @@ def test_p_value_where_nothing_can_differ():
 
 
 def test_too_few_tuples_of_one_action_leave_a_state_unknown():
-    counts = np.array([[30.0, 1.0, 0.0], [0.0, 29.0, FAST.least_each - 1.0]])
-    judgement = judge(counts, 0.3, FAST)
+    counts = np.array([[30.0, 1.0, 0.0], [0.0, 29.0, DEFAULT.least_each - 1.0]])
+    judgement = judge(counts, 0.3, DEFAULT)
     assert (judgement.kind, judgement.settled) == (UNKNOWN, False)
     assert judgement.expected.tolist() == [0.3] * 3
 
 
-@pytest.mark.parametrize(("each", "settled"), [(FAST.least_each, False), (FAST.homogeneous_after, True)])
+@pytest.mark.parametrize(
+    ("each", "settled"), [(DEFAULT.least_each, False), (DEFAULT.homogeneous_after, True)]
+)
 def test_equal_columns_are_homogeneous_and_worth_c(each, settled):
-    judgement = judge(np.full((2, 3), each / 2), 0.4, FAST)
+    judgement = judge(np.full((2, 3), each / 2), 0.4, DEFAULT)
     assert (judgement.kind, judgement.settled) == (HOMOGENEOUS, settled)
     assert judgement.best == 0.4
     assert (judgement.rewards == 0.4).all()
@@ -80,7 +82,7 @@ def test_equal_columns_are_homogeneous_and_worth_c(each, settled):
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
 def test_orientation_makes_the_rewarding_actions_the_minority(order):
     counts = np.array([[27.0, 3.0, 3.0, 3.0], [3.0, 27.0, 27.0, 27.0]])[order]
-    judgement = judge(counts, 0.0, FAST)
+    judgement = judge(counts, 0.0, DEFAULT)
     assert (judgement.kind, judgement.settled) == (HETEROGENEOUS, True)
     np.testing.assert_allclose(judgement.f, [0.9, 0.1, 0.1, 0.1])
     assert judgement.phi.tolist() == [1 - order[0], order[0]]
@@ -89,8 +91,8 @@ def test_orientation_makes_the_rewarding_actions_the_minority(order):
 
 def test_one_whose_orientation_is_in_doubt_is_not_settled():
     counts = np.array([[18.0, 10.0, 2.0], [2.0, 10.0, 18.0]])  # sum f = K/2
-    assert not judge(counts, 0.0, FAST).settled
-    assert judge(counts * 10, 0.0, FAST).settled  # no more tuples will tell
+    assert not judge(counts, 0.0, DEFAULT).settled
+    assert judge(counts * 10, 0.0, DEFAULT).settled  # no more tuples will tell
 
 
 def test_how_often_an_action_was_drawn_does_not_change_f():
@@ -124,7 +126,7 @@ def test_without_room_for_a_ramp_feedback_decodes_to_phi():
 
 def test_sigma_of_hand_made_counts():
     counts = np.array([[270.0, 30.0, 30.0, 30.0], [30.0, 270.0, 270.0, 270.0]])
-    sigma = judge(counts, 0.0, FAST).sigma()
+    sigma = judge(counts, 0.0, DEFAULT).sigma()
     assert sigma.estimate == pytest.approx(0.9 * 2.8 / 1.2)
     assert sigma.low < sigma.estimate < sigma.high < 3
 
@@ -135,7 +137,7 @@ def test_intervals_cover_the_truth():
     covered = np.zeros(3)
     for seed in range(RUNS):
         generator = np.random.default_rng(seed)
-        judgements = [judge(explore_then_exploit(generator, f, HONEST), 0.0, FAST) for f in truths]
+        judgements = [judge(explore_then_exploit(generator, f, HONEST), 0.0, DEFAULT) for f in truths]
         counting = [f for f, each in zip(truths, judgements, strict=True) if each.kind == HETEROGENEOUS]
         found, theta = estimate_constants(judgements), min(f.max() for f in counting)
         M, sigma = max(f.sum() for f in counting), min(separation(f.max(), f.sum(), 4) for f in counting)
@@ -148,20 +150,20 @@ def test_intervals_that_are_too_narrow_would_be_noticed():
     """The control: at a level of one half the same runs must not cover so often."""
     f, covered = np.array([0.8, 0.2, 0.1, 0.1]), 0
     for seed in range(RUNS):
-        M = judge(explore_then_exploit(np.random.default_rng(seed), f, HONEST), 0.0, FAST).M(level=0.5)
+        M = judge(explore_then_exploit(np.random.default_rng(seed), f, HONEST), 0.0, DEFAULT).M(level=0.5)
         covered += M.low <= f.sum() <= M.high
     assert covered < COVERED
 
 
 def test_without_heterogeneous_states_there_are_no_constants():
-    assert estimate_constants([judge(np.full((2, 3), 50.0), 0.0, FAST)]) is None
+    assert estimate_constants([judge(np.full((2, 3), 50.0), 0.0, DEFAULT)]) is None
 
 
 def test_shuffled_feedback_is_homogeneous():
     """The control of everything above: feedback that tells nothing is not given a meaning."""
     blurred = np.repeat(HONEST.mean(axis=0, keepdims=True), 2, axis=0)
     kinds = [
-        judge(draw_counts(np.random.default_rng(seed), [0.9, 0.1, 0.1], blurred, [60] * 3), 0.0, FAST).kind
+        judge(draw_counts(np.random.default_rng(seed), [0.9, 0.1, 0.1], blurred, [60] * 3), 0.0, DEFAULT).kind
         for seed in range(RUNS)
     ]
     assert kinds.count(HOMOGENEOUS) >= 99

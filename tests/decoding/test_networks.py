@@ -11,6 +11,7 @@ import torch
 from reference_decoder import RAGGED, SYNTHETIC, ragged_tuples, synthetic_tuples
 
 from tacit.decoding.decoder import DecoderSettings, build_decoder
+from tacit.decoding.inverse_kinematics import fit_posterior
 from tacit.decoding.networks import (
     Features,
     descend,
@@ -20,7 +21,8 @@ from tacit.decoding.networks import (
     plentiful,
     train,
 )
-from tacit.decoding.posterior import PosteriorSettings, Tuples, fit_posterior, ideal_posterior
+from tacit.decoding.posterior import PosteriorSettings, ideal_posterior
+from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
 

@@ -7,18 +7,10 @@ import pytest
 import reference_decoder as reference
 from reference_decoder import RAGGED, SYNTHETIC, ragged_rewards, ragged_tuples, synthetic_tuples
 
-from tacit.decoding.posterior import (
-    METHODS,
-    PosteriorSettings,
-    Tuples,
-    _cuts,
-    balanced_weights,
-    clustering_losses,
-    fit_posterior,
-    fit_rewards,
-    ideal_posterior,
-    posterior_from_state,
-)
+from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_state
+from tacit.decoding.posterior import METHODS, PosteriorSettings, ideal_posterior
+from tacit.decoding.structured import _cuts, clustering_losses, fit_rewards
+from tacit.decoding.tuples import Tuples, balanced_weights
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Vectors
 

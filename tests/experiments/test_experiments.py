@@ -25,7 +25,8 @@ from tacit.agent import Agent
 from tacit.baselines import LEARNERS
 from tacit.cli.main import app
 from tacit.decoding.decoder import DecoderSettings, build_decoder
-from tacit.decoding.posterior import METHODS, TablePosterior, ideal_posterior
+from tacit.decoding.posterior import METHODS, ideal_posterior
+from tacit.decoding.structured import TablePosterior
 from tacit.engines.local import perform_all
 from tacit.envs.random_mdp import suite_settings
 from tacit.envs.synthetic import synthetic, synthetic_mdp

@@ -10,17 +10,18 @@ from tacit.base.checkpoint import CheckpointError
 from tacit.baselines import LEARNERS
 from tacit.decoding.confidence import log_heterogeneous, log_homogeneous, weigh_doubt
 from tacit.decoding.decoder import DecoderSettings
-from tacit.decoding.judgement import HETEROGENEOUS, judge
+from tacit.decoding.judgement import HETEROGENEOUS, JudgementSettings, judge
+from tacit.decoding.tuples import TupleCounts
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic, synthetic_mdp
-from tacit.learning.settings import FastSettings, Settings
+from tacit.learning.settings import Settings
 from tacit.logs.episodes import LogError, LoggedEpisode, LoggedStep, LogWriter, Problems, read_logs
 from tacit.offline.fit import fit
 from tacit.offline.reward_model import load_model
 from tacit.offline.tables.gathering import NothingToLearnError
-from tacit.offline.tables.tuples import WeightedCounts, uniformity_p_value
+from tacit.offline.tables.tuples import uniformity_p_value
 from tacit.simulate import Simulation
 from tacit.trust.certificate import Certificate, distance_and_chance, validation_losses
 
@@ -101,7 +102,7 @@ def test_actions_need_not_be_uniform_if_their_probabilities_are_known(name):
 def test_weights_undo_a_choice_that_the_log_does_not_explain():
     """Careful users are asked more often and say y = 1 more often; only the weights tell that from the action."""
     generator = np.random.default_rng(3)
-    counts = {True: WeightedCounts.empty((1, 1, 2, 2)), False: WeightedCounts.empty((1, 1, 2, 2))}
+    counts = {True: TupleCounts.empty((1, 1, 2, 2)), False: TupleCounts.empty((1, 1, 2, 2))}
     careful = generator.random(40_000) < 0.5
     chance = np.where(careful, 0.8, 0.2)  # of action 1
     action = (generator.random(40_000) < chance).astype(np.int64)
@@ -116,7 +117,7 @@ def test_weights_undo_a_choice_that_the_log_does_not_explain():
 
 
 def test_effective_counts_are_the_counts_where_weights_are_alike():
-    counts = WeightedCounts.empty((1, 1, 2, 2))
+    counts = TupleCounts.empty((1, 1, 2, 2))
     zero = np.zeros(6, dtype=np.int64)
     actions = np.array([0, 0, 0, 0, 1, 1])
     counts.add(zero, zero, np.array([0, 1, 1, 1, 0, 1]), actions, np.where(actions, 1.25, 0.625))
@@ -270,7 +271,7 @@ def test_confidence_is_calibrated():
         for a in range(K):
             for outcome in r[:, a]:
                 counts[generator.choice(Y, p=said[int(outcome)]), a] += 1
-        judgement = judge(counts, 0.0, FastSettings(significance=0.2))
+        judgement = judge(counts, 0.0, JudgementSettings(significance=0.2))
         if judgement.kind != HETEROGENEOUS:
             continue
         doubt = weigh_doubt(counts, judgement.phi)

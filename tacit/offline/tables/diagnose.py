@@ -159,7 +159,7 @@ def list_wanted(model: TableModel) -> tuple[Wanted, ...]:
     layout, total = model.reading.counted, float(model.counts.sum())
     found = []
     for (s, x), judgement in model.judgements.items():
-        more, tuples = tuples_wanted(judgement, model.settings.fast), float(judgement.tuples.sum())
+        more, tuples = tuples_wanted(judgement, model.settings.judgement), float(judgement.tuples.sum())
         if more > 0:
             place = layout.name(layout.horizon - 1, s), str(layout.contexts.decode(x))
             found.append(Wanted(*place, round(tuples), round(more), round(more * total / max(tuples, 1))))

@@ -219,7 +219,7 @@ def refit_meanings(model: TableModel, refits: int = REFITS) -> list[FloatArray]:
             drawn = generator.multinomial(n, chances / chances.sum(axis=1, keepdims=True)).T.astype(
                 np.float64
             )
-            again = judge(drawn, model.c, model.settings.fast)
+            again = judge(drawn, model.c, model.settings.judgement)
             if again.kind == HETEROGENEOUS:
                 phi = 1 - again.phi if model.flipped[s, x] else again.phi
                 meanings[b, s, x] = np.where(drawn.sum(axis=1) > 0, phi, model.meanings[s, x])

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.reading import FiniteReading, Reading, counted_shape, fit_reading, is_finite
+from tacit.decoding.reading import FiniteReading, Reading, fit_reading
+from tacit.decoding.tuples import Reservoir, TupleCounts, TupleRow, Tuples, counted_shape, is_finite
 from tacit.logs.episodes import LogError, LoggedEpisode, Problem, Problems
 from tacit.logs.files import dump_json
 from tacit.logs.survey import LogReader, ReadEpisode
@@ -19,10 +20,7 @@ from tacit.offline.tables.tuples import (
     MOST_TUPLES,
     UNIFORM_LEVEL,
     UNKNOWN_PROBABILITY,
-    Columns,
     Selection,
-    WeightedCounts,
-    WeightedTuples,
     uniformity_p_value,
 )
 from tacit.problem.layout import Layout
@@ -43,16 +41,16 @@ class NothingToLearnError(LogError):
 class SplitCounts:
     """Weighted counts of tuples, every fifth held back."""
 
-    fitted: WeightedCounts
-    held: WeightedCounts
+    fitted: TupleCounts
+    held: TupleCounts
 
     @staticmethod
     def empty(reading: Reading) -> SplitCounts:
         """Return counts of no tuples in a reading's groups and values."""
-        shape = counted_shape(reading)
-        return SplitCounts(WeightedCounts.empty(shape), WeightedCounts.empty(shape))
+        shape = counted_shape(reading.counted)
+        return SplitCounts(TupleCounts.empty(shape), TupleCounts.empty(shape))
 
-    def add(self, reading: Reading, tuples: WeightedTuples) -> None:
+    def add(self, reading: Reading, tuples: Tuples) -> None:
         """Count tuples."""
         if not len(tuples):
             return
@@ -72,7 +70,7 @@ class SplitCounts:
         self.fitted, self.held = self.fitted + other.fitted, self.held + other.held
 
     @property
-    def total(self) -> WeightedCounts:
+    def total(self) -> TupleCounts:
         """Return the counts of all tuples."""
         return self.fitted + self.held
 
@@ -83,8 +81,8 @@ class Gathered:
 
     layout: Layout
     selection: Selection
-    known: Columns
-    unknown: Columns
+    known: Reservoir[TupleRow]
+    unknown: Reservoir[TupleRow]
     counted: dict[str, SplitCounts]
     visits: FloatArray  # (S_H,)
     actions: dict[str, FloatArray]  # each (S_H, X, K); X is 1 for vectors
@@ -106,7 +104,8 @@ class Gathered:
         x = episode.context if isinstance(episode.context, int) and is_finite(self.layout) else 0
         self.actions[name][episode.states[-1], x, episode.actions[-1]] += 1
         columns = self.unknown if weight is None else self.known
-        columns.add(episode, 1.0 if weight is None else weight)
+        end = (episode.context, episode.states[-1], episode.actions[-1], episode.feedback)
+        columns.add((*end, 1.0 if weight is None else weight, episode.position))
         if columns.most is None and len(columns) >= FLUSH:
             self.flush()
 
@@ -126,8 +125,8 @@ class Gathered:
         """Count the tuples of finite data and forget them."""
         if is_finite(self.layout):
             reading = FiniteReading(self.layout)
-            self.counted["known"].add(reading, self.known.take())
-            self.counted["unknown"].add(reading, self.unknown.take())
+            self.counted["known"].add(reading, Tuples.from_rows(self.known.take()))
+            self.counted["unknown"].add(reading, Tuples.from_rows(self.unknown.take()))
 
     def accept_unknown(self) -> float | None:
         """Take the tuples of unknown probability in if their actions look uniform; return the test's p-value if so."""
@@ -150,7 +149,7 @@ class Gathered:
         if is_finite(self.layout):
             self.flush()
             return FiniteReading(self.layout), self.counted["known"]
-        reading, counted = fit_reading(self.layout, self.known.take(), seed)
+        reading, counted = fit_reading(self.layout, Tuples.from_rows(self.known.take()), seed)
         counts = SplitCounts.empty(reading)
         counts.add(reading, counted)
         return reading, counts
@@ -169,10 +168,10 @@ def gather(
     counted = {}
     if finite:
         counted = {name: SplitCounts.empty(FiniteReading(layout)) for name in ("known", "unknown")}
-    S_H, X = int(layout.n_states[-1]), counted_shape(FiniteReading(layout))[1] if finite else 1
+    S_H, X = int(layout.n_states[-1]), counted_shape(layout)[1] if finite else 1
     actions = {name: np.zeros((S_H, X, layout.max_actions)) for name in ("known", "unknown")}
     selection = Selection(layout, assume_uniform)
-    gathered = Gathered(layout, selection, Columns(most), Columns(most), counted, np.zeros(S_H), actions)
+    gathered = Gathered(layout, selection, Reservoir(most), Reservoir(most), counted, np.zeros(S_H), actions)
     for episode in read_episodes(episodes, LogReader(layout), problems, progress):
         gathered.add(episode)
     return gathered

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import gammaincc, xlogy
 
-from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.arrays import FloatArray
 from tacit.logs.survey import ReadEpisode
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded
 
 FLUSH = 50_000
 """Tuples kept as lists before they become arrays."""
@@ -25,112 +24,6 @@ MOST_TUPLES = 200_000
 UNIFORM_LEVEL = 0.01
 """Of the test that actions without logged probability were uniform."""
 NOT_RANDOM, UNKNOWN_PROBABILITY = "last action not random", "probability of the last action unknown"
-
-
-@dataclass
-class WeightedTuples:
-    """Context, last state, action, feedback, weight and position of n episodes; values as the layout encodes them."""
-
-    contexts: IntArray | FloatArray
-    states: IntArray
-    actions: IntArray
-    feedback: IntArray | FloatArray
-    weights: FloatArray
-    positions: IntArray
-
-    def __len__(self) -> int:
-        return len(self.states)
-
-    def part(self, chosen: IntArray) -> WeightedTuples:
-        """Return the tuples of some indices."""
-        ends, weights = (self.states[chosen], self.actions[chosen]), self.weights[chosen]
-        return WeightedTuples(
-            self.contexts[chosen], *ends, self.feedback[chosen], weights, self.positions[chosen]
-        )
-
-
-@dataclass
-class WeightedCounts:
-    """Sums over tuples of each (s, x, y, a): how many, of their weights; of squares of weights by (s, x, a)."""
-
-    n: FloatArray  # (S_H, X, Y, K)
-    weight: FloatArray  # (S_H, X, Y, K)
-    square: FloatArray  # (S_H, X, K)
-
-    @staticmethod
-    def empty(shape: tuple[int, int, int, int]) -> WeightedCounts:
-        """Return sums of no tuples."""
-        S, X, _, K = shape
-        return WeightedCounts(np.zeros(shape), np.zeros(shape), np.zeros((S, X, K)))
-
-    def add(
-        self, states: IntArray, groups: IntArray, values: IntArray, actions: IntArray, weights: FloatArray
-    ) -> None:
-        """Add tuples, given by their indices."""
-        at = (states, groups, values, actions)
-        np.add.at(self.n, at, 1.0)
-        np.add.at(self.weight, at, weights)
-        np.add.at(self.square, (states, groups, actions), weights**2)
-
-    def __add__(self, other: WeightedCounts) -> WeightedCounts:
-        return WeightedCounts(self.n + other.n, self.weight + other.weight, self.square + other.square)
-
-    @property
-    def effective_size(self) -> float:
-        """Return (sum w)^2 / sum w^2 over all tuples."""
-        total = float(self.square.sum())
-        return float(self.weight.sum()) ** 2 / total if total > 0 else 0.0
-
-    def effective(self) -> FloatArray:
-        """Return counts (S_H, X, Y, K) in effective tuples: each action's shares by weight, its number by its weights.
-
-        Where the weight of an action is the same for all its tuples, these are the plain counts.
-
-        >>> counts = WeightedCounts.empty((1, 1, 2, 1))
-        >>> zero = np.zeros(3, dtype=np.int64)
-        >>> counts.add(zero, zero, np.array([0, 1, 1]), zero, np.array([2.0, 2.0, 2.0]))
-        >>> counts.effective().ravel()
-        array([1., 2.])
-        """
-        by_action = self.weight.sum(axis=2)  # (S_H, X, K)
-        size = np.divide(by_action**2, self.square, out=np.zeros_like(by_action), where=self.square > 0)
-        shares = self.weight / np.where(by_action > 0, by_action, 1.0)[:, :, None, :]
-        return np.asarray(np.round(shares * size[:, :, None, :], 9))  # sums of equal weights are whole
-
-
-@dataclass
-class Columns:
-    """Tuples as they come in; with `most`, a uniform sample of all that came (reservoir sampling)."""
-
-    most: int | None = None
-    seen: int = 0
-    rows: list[tuple[Encoded, int, int, Encoded, float, int]] = field(default_factory=list)
-    _generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(17), repr=False)
-
-    def add(self, episode: ReadEpisode, weight: float) -> None:
-        """Take the last step of an episode."""
-        self.seen += 1
-        place = len(self.rows)
-        if self.most is not None and place == self.most:
-            place = int(self._generator.integers(self.seen))
-            if place >= self.most:
-                return
-        end = (episode.context, episode.states[-1], episode.actions[-1], episode.feedback)
-        row = (*end, weight, episode.position)
-        self.rows[place : place + 1] = [row]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def take(self) -> WeightedTuples:
-        """Return the tuples as arrays and forget them."""
-        columns = zip(*self.rows, strict=True) if self.rows else ((),) * 6
-        contexts, states, actions, feedback, weights, positions = map(np.array, columns)
-        self.rows.clear()
-        ends = states.astype(np.int64), actions.astype(np.int64)
-        return WeightedTuples(
-            contexts, *ends, feedback, weights.astype(np.float64), positions.astype(np.int64)
-        )
 
 
 @dataclass

@@ -1,0 +1,144 @@
+"""The posterior of finite contexts and feedback: action frequencies, and the fit within the class of eq. 4.
+
+Both minimise eq. 5: `frequency` over all functions of (x, y), `structured` over f and phi, a two-way clustering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.base.arrays import BoolArray, FloatArray
+from tacit.decoding.posterior import check_fitted, ideal_posterior
+from tacit.decoding.tuples import Tuples, count_tuples, fitted_states
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded
+
+MOST_EXHAUSTIVE = 10
+"""Feedback values up to which every two-way clustering is tried: 2^9 of them, well under a millisecond."""
+
+
+@dataclass(frozen=True, eq=False)
+class TablePosterior:
+    """The posterior of finite contexts and feedback as a table (S_H, X, Y, K), zero in the padding.
+
+    The structured fit also leaves f (S_H, X, K) and φ (S_H, X, Y) behind, with Σ f ≤ K/2.
+    """
+
+    name: str
+    layout: Layout
+    states: BoolArray
+    table: FloatArray
+    f: FloatArray | None = None
+    phi: FloatArray | None = None
+
+    def predict(self, context: Encoded, feedback: Encoded, state: int) -> FloatArray:
+        """Return h(x, y, s), (K_s,)."""
+        check_fitted(self.layout, self.states, state)
+        return self.table[state, context, feedback, : self.layout.endings.n_actions[state]].copy()
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the arrays that `from_state` reads."""
+        state = {"name": self.name, "states": self.states, "table": self.table}
+        return state if self.f is None else state | {"f": self.f, "phi": self.phi}
+
+    @staticmethod
+    def from_state(layout: Layout, state: Mapping[str, Any]) -> TablePosterior:
+        """Return the posterior that `to_state` described."""
+        return TablePosterior(
+            state["name"], layout, state["states"], state["table"], state.get("f"), state.get("phi")
+        )
+
+
+def fit_frequency(layout: Layout, tuples: Tuples) -> TablePosterior:
+    """Return the action frequencies of each (s, x, y): eq. 5 over all functions; uniform where never seen."""
+    counts = count_tuples(layout, tuples)
+    table = np.broadcast_to(layout.endings.uniform[:, None, None, :], counts.shape).copy()
+    seen = counts.sum(axis=-1) > 0
+    table[seen] = counts[seen] / counts[seen].sum(axis=-1, keepdims=True)
+    return TablePosterior("frequency", layout, fitted_states(layout, tuples), table)
+
+
+def fit_structured(layout: Layout, tuples: Tuples) -> TablePosterior:
+    """Return the fit of eq. 5 within the class of eq. 4, each (s, x) on its own.
+
+    φ is a two-way clustering of the feedback values and f_a the share of φ = 1 among the tuples of action a:
+    given φ its maximum likelihood (dev. 20), which uses that the actions were uniform. Feedback never seen at (s, x)
+    gets φ = 0 and the uniform posterior.
+    """
+    counts = count_tuples(layout, tuples)
+    table = np.broadcast_to(layout.endings.uniform[:, None, None, :], counts.shape).copy()
+    f, phi = np.zeros((*counts.shape[:2], counts.shape[3])), np.zeros(counts.shape[:3])
+    for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0):
+        seen, K = counts[s, x].sum(axis=1) > 0, layout.endings.n_actions[s]
+        f[s, x, :K], phi[s, x, seen] = fit_rewards(counts[s, x, seen, :K])
+        table[s, x, seen, :K] = ideal_posterior(f[s, x, :K], phi[s, x, seen])
+    return TablePosterior("structured", layout, fitted_states(layout, tuples), table, f, phi)
+
+
+def fit_rewards(counts: FloatArray, most_exhaustive: int = MOST_EXHAUSTIVE) -> tuple[FloatArray, FloatArray]:
+    """Return f (K,) and φ (m,) of one (s, x) from the counts (m, K) of its m seen feedback values.
+
+    >>> fit_rewards(np.array([[9.0, 1.0, 1.0], [1.0, 9.0, 9.0]]))
+    (array([0.9, 0.1, 0.1]), array([1., 0.]))
+    """
+    m, K = counts.shape
+    candidates = _all_clusterings(m) if m <= most_exhaustive else _cuts(counts)
+    phi = candidates[np.argmin(clustering_losses(counts, candidates))]
+    if m > most_exhaustive:
+        phi = _reassign(counts, phi)
+    if _mean_rewards(counts, phi).sum() > K / 2:  # f → 1 - f, φ → 1 - φ leaves eq. 4 as it is
+        phi = 1 - phi
+    return _mean_rewards(counts, phi), phi
+
+
+def clustering_losses(counts: FloatArray, phi: FloatArray) -> FloatArray:
+    """Return the loss of eq. 5 of each clustering φ (..., m) of the feedback values, (...)."""
+    f = _mean_rewards(counts, phi)
+    rewarded = phi @ counts  # (..., K): tuples of each action with φ = 1
+    return _loss(rewarded, ideal_posterior(f, 1.0)) + _loss(counts.sum(0) - rewarded, ideal_posterior(f, 0.0))
+
+
+def _loss(counts: FloatArray, h: FloatArray) -> FloatArray:
+    """Return Σ_a counts_a ‖h - e_a‖² = n ‖h‖² - 2 ⟨counts, h⟩ + n, over the last axis."""
+    n = counts.sum(axis=-1)
+    return np.asarray(n * (h * h).sum(axis=-1) - 2 * (counts * h).sum(axis=-1) + n)
+
+
+def _mean_rewards(counts: FloatArray, phi: FloatArray) -> FloatArray:
+    """Return f (..., K) given φ; an action that was never drawn gets the mean over all tuples."""
+    total, rewarded = counts.sum(axis=0), phi @ counts
+    pooled = rewarded.sum(axis=-1, keepdims=True) / total.sum()
+    return np.asarray(np.where(total > 0, rewarded / np.maximum(total, 1), pooled))
+
+
+def _all_clusterings(m: int) -> FloatArray:
+    """Return every two-way clustering of m values once: the first value is always in cluster 0."""
+    bits = np.arange(2 ** (m - 1))[:, None] >> np.arange(m - 1) & 1
+    return np.pad(bits, ((0, 0), (1, 0))).astype(np.float64)
+
+
+def _cuts(counts: FloatArray) -> FloatArray:
+    """Return the m clusterings that cut the values in order along the first principal axis of their profiles.
+
+    Under eq. 4 all profiles (rows of h) lie on one line, so the best clustering is a cut of that line.
+    """
+    n = counts.sum(axis=1, keepdims=True)
+    centred = counts / n - counts.sum(axis=0) / n.sum()
+    axis = np.linalg.svd(np.sqrt(n) * centred, full_matrices=False)[2][0]
+    rank = np.argsort(np.argsort(centred @ axis, kind="stable"), kind="stable")
+    return (rank[None, :] < np.arange(len(n))[:, None]).astype(np.float64)
+
+
+def _reassign(counts: FloatArray, phi: FloatArray) -> FloatArray:
+    """Return φ after moving each value to its nearer cluster for as long as that lowers the loss."""
+    while True:
+        f = _mean_rewards(counts, phi)
+        gain = _loss(counts, ideal_posterior(f, 0.0)) - _loss(counts, ideal_posterior(f, 1.0))
+        moved = (gain > 0).astype(np.float64)
+        if clustering_losses(counts, moved) >= clustering_losses(counts, phi):
+            return phi
+        phi = moved
