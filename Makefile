@@ -13,6 +13,7 @@ test: lint types tests coverage  ## everything that must hold
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 types: .venv/ready
 	$(BIN)/mypy

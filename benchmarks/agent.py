@@ -38,7 +38,7 @@ PARTS = {
 """The parts of an episode and the functions whose cumulative time they are."""
 
 
-def policy_learning() -> Simulation[Agent]:
+def policy_learning() -> Simulation:
     """Return a simulation at the start of policy learning, on a short exploration: only speed is measured."""
     settings = Settings(
         DecoderSettings(theta=0.9, M=1.3),

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
-from tacit.baselines import LEARNERS
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.booking import BookingEnv, load_tasks, make_dialogues
 from tacit.envs.dialogues import Dialogue
@@ -29,9 +28,10 @@ from tacit.envs.gym_adapter import GymSource
 from tacit.envs.layered import LayeredEnv
 from tacit.envs.random_mdp import random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic, synthetic_mdp
-from tacit.envs.text_source import TextSource
 from tacit.envs.unhealthy import action_dependent, shuffled, small_sigma
+from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import Settings
+from tacit.learning.stage import best_policy
 from tacit.logs.episodes import LoggedEpisode, LoggedStep, LogWriter
 from tacit.offline.fit import fit
 from tacit.offline.label import label_files
@@ -183,7 +183,7 @@ def measure_train() -> None:
         logs = list(draw_logs(env.mdp, 20_000, seed=0))
         agent = train(logs, table_model(logs, env.mdp))
         best = solve_optimal(env.mdp).values
-        values = [evaluate_policy(env.mdp, x, agent.stage.plan(x, 0.5).policy) for x in range(2)]
+        values = [evaluate_policy(env.mdp, x, best_policy(agent.stage, x)) for x in range(2)]
         regrets = Simulation(agent, GymSource(env), seed=1, mdp=env.mdp).run(2_000).regrets
         print(
             f"{name:<12}{float((best - values) @ env.mdp.context_probabilities):.4f}   "
@@ -283,7 +283,7 @@ def draw_text(
     dialogues: Sequence[Dialogue], episodes: int, seed: int, shares: FloatArray | None = None
 ) -> list[LoggedEpisode]:
     """Return conversations whose last candidates are uniform, or have these shares in random order."""
-    source, generator = TextSource(BookingEnv(dialogues)), np.random.default_rng([seed, 1])
+    source, generator = GymSource(BookingEnv(dialogues)), np.random.default_rng([seed, 1])
     logs = []
     for n in range(episodes):
         context, state = source.begin(seed if n == 0 else None, n)

@@ -19,15 +19,16 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from tacit.agent import Agent
 from tacit.base.arrays import FloatArray
-from tacit.baselines.text_learners import TEXT_LEARNERS
 from tacit.envs.booking import SETTINGS, BookingEnv, load_tasks, make_dialogues
 from tacit.envs.dialogues import Dialogue
+from tacit.experiments.learners import TEXT_LEARNERS
 from tacit.experiments.summary import mean_interval
-from tacit.text.agent import TextAgent
 from tacit.text.conversation import Choice, Conversation, Exchange, Reaction, TextContext
-from tacit.text.small.model import SmallModel
-from tacit.text.stages import TextLearning, TextSettings
+from tacit.text.conversations import Conversations
+from tacit.text.settings import TextSettings
+from tacit.text.stages import TextLearning
 
 FIRST_SEED = 100
 """Seeds 0 to 9 were looked at while the model was designed; these were not."""
@@ -61,7 +62,7 @@ def main() -> None:
     Console().print(table)
 
 
-def explore(dialogues: Sequence[Dialogue], seed: int) -> TextAgent:
+def explore(dialogues: Sequence[Dialogue], seed: int) -> Agent:
     """Return an agent that has explored and fitted its model."""
     learner, env = TEXT_LEARNERS["tacit"], BookingEnv(dialogues)
     agent, source = learner.make(TextSettings(), seed), learner.source(env)
@@ -75,7 +76,7 @@ def explore(dialogues: Sequence[Dialogue], seed: int) -> TextAgent:
     return agent
 
 
-def measure(agent: TextAgent, dialogues: Sequence[Dialogue]) -> tuple[float, float, float, float]:
+def measure(agent: Agent, dialogues: Sequence[Dialogue]) -> tuple[float, float, float, float]:
     """Return mean decoded rewards where the reward is 1 and 0, and how often the right booking fits best."""
     chance = np.random.default_rng(agent.seed)
     assert isinstance(agent.stage, TextLearning)
@@ -105,14 +106,14 @@ def conversation(dialogue: Dialogue, question: int) -> Conversation:
     )
 
 
-def matched(agent: TextAgent, talk: Sequence[Dialogue], offer: Sequence[Dialogue]) -> float:
+def matched(agent: Agent, talk: Sequence[Dialogue], offer: Sequence[Dialogue]) -> float:
     """Return how often the right booking of `offer` fits best what was said in `talk`."""
-    assert isinstance(agent.model, SmallModel)
+    assert isinstance(agent.world, Conversations)
     hits = []
     for said, offered in zip(talk, offer, strict=True):
         right = [question.correct for question in said.questions].index(True)
         candidates = tuple(booking.text for booking in offered.bookings)
-        scores = agent.model.score(conversation(said, right), candidates)
+        scores = agent.world.model.score(conversation(said, right), candidates)
         hits.append(offered.bookings[int(np.argmax(scores))].correct)
     return float(np.mean(hits))
 

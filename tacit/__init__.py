@@ -7,43 +7,65 @@
 Episode(id=0, stage='fast learning', steps=0, open)
 """
 
-from typing import Any
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from tacit.agent import Agent
 from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.judgement import JudgementSettings
 from tacit.decoding.posterior import PosteriorSettings
+from tacit.learning.episode import Episode
 from tacit.learning.settings import CollectionSettings, FastSettings, HomingSettings, Settings
-from tacit.learning.stage import Episode
 from tacit.planning.regression import OracleSettings
 from tacit.planning.schedule import GammaSchedule
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
+from tacit.trust.anchors import Anchor
+from tacit.trust.findings import Diagnosis, Finding
+
+if TYPE_CHECKING:
+    from tacit.offline.fit import diagnose, fit
+    from tacit.offline.reward_model import load_model
+    from tacit.simulate import play
+
+__version__ = version("tacit")
 
 __all__ = [
     "Agent",
+    "Anchor",
     "CollectionSettings",
     "DecoderSettings",
+    "Diagnosis",
     "Episode",
     "FastSettings",
+    "Finding",
     "Finite",
     "GammaSchedule",
     "HomingSettings",
+    "JudgementSettings",
     "Layout",
     "OracleSettings",
     "PosteriorSettings",
     "Settings",
     "Vectors",
+    "__version__",
+    "diagnose",
     "fit",
     "load_model",
+    "play",
 ]
 
-LATE = {"fit": "tacit.offline.fit", "load_model": "tacit.offline.reward_model"}
-"""What is imported when it is asked for: reading logs needs more than learning online."""
+LATE = {
+    "diagnose": "tacit.offline.fit",
+    "fit": "tacit.offline.fit",
+    "load_model": "tacit.offline.reward_model",
+    "play": "tacit.simulate",
+}
+"""What is imported when it is asked for: environments and logs need more than learning does."""
 
 
 def __getattr__(name: str) -> Any:
     if name in LATE:
-        from importlib import import_module
-
         return getattr(import_module(LATE[name]), name)
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")

@@ -1,46 +1,62 @@
-"""The agent: begin, act, end. The one object every driver talks to, playing Algorithm 1 stage by stage."""
+"""The agent: begin, act, end. The one object every driver talks to, whatever it is shown and however it learns."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tacit.base.checkpoint import load_tree, save_tree
 from tacit.base.randomness import EpisodeDraws, draw_index
+from tacit.baselines.feedback_as_reward import FeedbackAsReward
+from tacit.baselines.last_step_igl import LastStepExploration, LastStepIGL
+from tacit.baselines.uniform import Uniform
 from tacit.learning.collection import Collection
-from tacit.learning.fast import FastLearning
-from tacit.learning.handles import (
+from tacit.learning.episode import (
+    Episode,
+    Step,
     check_complete,
     check_open,
     check_ours,
     find_open,
-    refuse_more_steps,
     refuse_other_feedback,
+    refuse_step,
 )
+from tacit.learning.fast import FastLearning
 from tacit.learning.homing import Homing
+from tacit.learning.layered import Layered
 from tacit.learning.policy_learning import PolicyLearning
 from tacit.learning.settings import Settings
-from tacit.learning.stage import Episode, Plan, Stage
+from tacit.learning.stage import LayeredStage, Lesson, Stage
+from tacit.learning.world import World
+from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded, Label
+from tacit.text.conversations import Conversations
+from tacit.text.model import RestoreModel
+from tacit.trust.anchors import Anchor
+from tacit.trust.findings import Diagnosis
 
 KIND = "agent"
 
-STAGES: Mapping[str, type[Stage]] = {
-    stage.name: stage for stage in (Homing, Collection, PolicyLearning, FastLearning)
+STAGES: Mapping[str, type[LayeredStage]] = {
+    stage.name: stage
+    for stage in (
+        *(Homing, Collection, PolicyLearning, FastLearning),
+        *(Uniform, FeedbackAsReward, LastStepExploration, LastStepIGL),
+    )
 }
-"""The stages of both recipes by name; `Agent.load` takes others to load agents made of other stages."""
+"""The stages of both recipes and of the baselines, by name; `Agent.load` takes others to load agents made of others."""
 
 
 class Agent:
     """Learns from feedback over whole episodes; see `begin`, `act` and `end`.
 
     It owns no loop and sees no environment. Episodes are handles: many can be open at once, and feedback may
-    come late, in any order, twice or never. `stage` defaults to the first of `settings.recipe`.
+    come late, in any order, twice or never. `problem` is a layout, learned by `settings`, or another world such as
+    `tacit.text.Conversations`; `stage` defaults to the one that the world begins with.
 
     >>> layout = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
     >>> agent = Agent(layout, seed=1)
@@ -50,18 +66,33 @@ class Agent:
     >>> agent.end(episode, 1)
     >>> episode
     Episode(id=0, stage='fast learning', steps=2, ended)
+    >>> agent.diagnose().verdict
+    'works with caution'
     """
 
     def __init__(
-        self, layout: Layout, settings: Settings | None = None, seed: int = 0, stage: Stage | None = None
+        self,
+        problem: Layout | World,
+        settings: Settings | None = None,
+        seed: int = 0,
+        stage: Stage | None = None,
     ) -> None:
-        self.layout = layout
-        self.settings = settings if settings is not None else Settings()
-        self.stage: Stage = stage if stage is not None else first_stage(layout, self.settings)
-        # One draw for the plan, then one for each step.
-        self._draws = EpisodeDraws(seed, layout.horizon + 1)
+        self.world = _world_of(problem, settings)
+        self.stage: Stage = stage if stage is not None else self.world.first_stage()
+        # What the plan takes, then one for each step.
+        self._draws = EpisodeDraws(seed, self.world.plan_draws + self.world.horizon)
         self._next_id = 0
         self._open: dict[int, Episode] = {}
+
+    @property
+    def layout(self) -> Layout:
+        """Return the layout of a layered problem."""
+        return self._layered.layout
+
+    @property
+    def settings(self) -> Settings:
+        """Return the settings by which a layered problem is learned."""
+        return self._layered.settings
 
     @property
     def seed(self) -> int:
@@ -84,27 +115,33 @@ class Agent:
 
     def begin(self, context: Any) -> Episode:
         """Return the handle of a new episode; the present stage plans it, nothing is learned."""
-        encoded = self.layout.contexts.encode(context, "context")
+        encoded = self.world.read_context(context)
         draws = self._draws.row(self._next_id)
-        episode = Episode(self, self._next_id, context, encoded, self.stage.plan(encoded, draws[0]), draws)
+        label, plan = self.world.context_label(encoded), self.stage.plan(encoded, draws[0])
+        episode = Episode(self, self._next_id, label, encoded, plan, draws)
         self._open[episode.id] = episode
         self._next_id += 1
         return episode
 
-    def act(self, episode: Episode, state: Any) -> Label:
-        """Return the action for `state`; asked again for the same state, the same action."""
-        check_ours(self, Episode, episode)
-        layer, s = self.layout.locate(state)
-        steps = len(episode.states)
-        if layer == steps - 1 and episode.states[layer] == s:
-            return self.layout.actions[layer][s][episode.actions[layer]]
+    def act(self, episode: Episode, state: Any, actions: Sequence[Any] | None = None) -> Any:
+        """Return the action for `state`; asked again for the same state, the same action.
+
+        `actions` are what can be done, where the world does not know it beforehand: in conversations the candidates.
+        """
+        check_ours(self, episode)
+        world, taken = self.world, len(episode.actions)
+        step, shown = world.read_state(episode, state, actions)
+        if step == taken - 1 and episode.states[step] == shown:
+            return world.offered(step, shown)[episode.actions[step]]
         check_open(episode)
-        if layer != steps:
-            self._refuse_step(episode, layer, state)
-        action = draw_index(episode.plan.policy[layer, s], episode.draws[layer + 1])
-        episode.states.append(s)
+        if step != taken or step == world.horizon:
+            refuse_step(episode, step, world.horizon, state)
+        chances = episode.plan.chances(step, shown)
+        action = int(draw_index(chances, episode.draws[world.plan_draws + step]))
+        episode.states.append(shown)
         episode.actions.append(action)
-        return self.layout.actions[layer][s][action]
+        episode.chances.append(float(chances[action]))
+        return world.offered(step, shown)[action]
 
     def end(self, episode: Episode, feedback: Any) -> None:
         """Learn from the feedback of a finished episode, and hand over to the next stage when it is time.
@@ -112,88 +149,139 @@ class Agent:
         Ending twice with the same feedback does nothing the second time; `episode.decoded_reward` is what
         the feedback was taken to mean, None while the agent cannot tell.
         """
-        check_ours(self, Episode, episode)
-        encoded = self.layout.feedback.encode(feedback, "feedback")
+        check_ours(self, episode)
+        encoded = self.world.read_feedback(feedback)
         if not episode.open and episode.feedback is not None:
-            if np.array_equal(self.layout.feedback.encode(episode.feedback, "feedback"), encoded):
+            if np.array_equal(self.world.read_feedback(episode.feedback), encoded):
                 return
             refuse_other_feedback(episode, feedback)
         check_open(episode)
-        check_complete(episode, len(episode.actions), self.layout.horizon)
+        check_complete(episode, self.world.horizon)
         self._close(episode, feedback, encoded)
 
     def abandon(self, episode: Episode) -> None:
         """Close an episode whose feedback will never come; its transitions are still learned from."""
-        check_ours(self, Episode, episode)
+        check_ours(self, episode)
         if episode.open:
             self._close(episode, None, None)
+
+    def policy(self, context: Any) -> Mapping[Any, Mapping[Any, float]]:
+        """Return, state by state, the probability of each action that the agent takes to be best for a context.
+
+        What it would do if it did not explore: for a look, or to deploy. Nothing is learned.
+
+        >>> layout = Layout.regular([1], n_actions=2, n_contexts=1, n_feedback=2)
+        >>> Agent(layout).policy(0)
+        {0: {0: 0.5, 1: 0.5}}
+        """
+        return self.world.policy(self.stage, self.world.read_context(context))
+
+    def diagnose(self, anchors: Sequence[Anchor] = ()) -> Diagnosis:
+        """Return whether what was learned can be trusted; `anchors` are episodes whose outcome is known."""
+        return Diagnosis(self.stage.diagnose(anchors))
+
+    def read_steps(self, episode: Episode) -> tuple[Step, ...]:
+        """Return the steps of an episode in the user's own words."""
+        rows = enumerate(zip(episode.states, episode.actions, episode.chances, strict=True))
+        return tuple(
+            Step(self.world.state_label(step, shown), offered[action], offered, chance)
+            for step, (shown, action, chance) in rows
+            if (offered := self.world.offered(step, shown))
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, open episodes included; `load` continues bit for bit."""
         tree = {
-            "layout": self.layout.to_json(),
-            "settings": self.settings.to_json(),
+            "world": self.world.name,
+            "world_state": self.world.to_state(),
             "seed": self.seed,
             "next_id": self._next_id,
             "stage": self.stage.name,
             "stage_state": self.stage.to_state(),
-            "open": [self._episode_state(episode) for episode in self._open.values()],
+            "open": [self._save_episode(episode) for episode in self._open.values()],
         }
         save_tree(path, KIND, tree)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], stages: Mapping[str, type[Stage]] = STAGES) -> Agent:
-        """Return the agent that `save` wrote; `stages` lists the classes it may be made of, by name."""
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        stages: Mapping[str, type[LayeredStage]] = STAGES,
+        dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts,
+        model: RestoreModel | None = None,
+    ) -> Agent:
+        """Return the agent that `save` wrote.
+
+        What was injected must be given again: the classes that it may be in by name (`stages`), the `dynamics`, and
+        what rebuilds the `model` of conversations where their settings do not name one.
+        """
         tree = load_tree(path, KIND)
-        if tree["stage"] not in stages:
-            raise ValueError(
-                f"the agent in {os.fspath(path)!r} is in stage {tree['stage']!r}, "
-                f"known are {sorted(stages)}; pass the stage's class in `stages`, for the baselines "
-                "stages=tacit.baselines.ALL_STAGES"
-            )
-        layout, settings = Layout.from_json(tree["layout"]), Settings.from_json(tree["settings"])
-        stage = stages[tree["stage"]].from_state(layout, settings, tree["stage_state"])
-        agent = cls(layout, settings, tree["seed"], stage)
+        kept = tree["stage_state"]
+        if tree["world"] == Conversations.name:
+            talk = Conversations.from_state(tree["world_state"], kept["model"], model)
+            agent = cls(talk, None, tree["seed"], talk.restore_stage(tree["stage"], kept))
+        else:
+            world = Layered.from_state(tree["world_state"], dynamics)
+            agent = cls(world, None, tree["seed"], _restore_stage(path, world, stages, tree["stage"], kept))
         agent._next_id = tree["next_id"]
         for state in tree["open"]:
             agent._open[state["id"]] = agent._restore_episode(state)
         return agent
 
-    def _close(self, episode: Episode, feedback: Any, encoded: Encoded | None) -> None:
-        episode.decoded_reward = self.stage.learn(episode, encoded)
-        episode.open, episode.feedback = False, feedback
-        del self._open[episode.id]
-        while (following := self.stage.next()) is not self.stage:
-            self.stage = following
-            for remark in following.remarks:
-                warnings.warn(remark, stacklevel=3)
-
-    def _refuse_step(self, episode: Episode, layer: int, state: Any) -> None:
-        steps, horizon = len(episode.states), self.layout.horizon
-        if steps == horizon:
-            refuse_more_steps(episode, horizon, state)
+    @property
+    def _layered(self) -> Layered:
+        if isinstance(self.world, Layered):
+            return self.world
         raise ValueError(
-            f"step {steps + 1} needs a state of layer {steps + 1}, got {state!r} of layer {layer + 1}; "
-            "show the states of an episode in order, each once"
+            f"a layered problem has a layout and settings, this agent's world is {self.world.name!r}"
         )
 
+    def _close(self, episode: Episode, feedback: Any, encoded: Any | None) -> None:
+        lesson: Lesson = self.stage.learn(episode, encoded)
+        episode.decoded_reward = lesson.decoded_reward
+        episode.open, episode.feedback = False, feedback
+        del self._open[episode.id]
+        _tell(lesson.remarks)
+        while (following := self.stage.next()) is not self.stage:
+            self.stage = following
+            _tell(following.remarks)
+
+    def _save_episode(self, episode: Episode) -> dict[str, Any]:
+        taken = {"actions": episode.actions, "chances": episode.chances}
+        return {"id": episode.id, "context": episode.context, **self.world.save_episode(episode), **taken}
+
     def _restore_episode(self, state: Mapping[str, Any]) -> Episode:
-        plan = Plan(**state["plan"])
-        encoded = self.layout.contexts.encode(state["context"], "context")
-        episode = Episode(self, state["id"], state["context"], encoded, plan, self._draws.row(state["id"]))
-        episode.states, episode.actions = list(state["states"]), list(state["actions"])
+        plan, states = self.world.restore_episode(self.stage, state)
+        encoded, draws = self.world.read_context(state["context"]), self._draws.row(state["id"])
+        episode = Episode(self, state["id"], state["context"], encoded, plan, draws)
+        episode.states, episode.actions = states, list(state["actions"])
+        episode.chances = list(state["chances"])
         return episode
 
-    def _episode_state(self, episode: Episode) -> dict[str, Any]:
-        return {
-            "id": episode.id,
-            "context": self.layout.contexts.decode(episode.encoded),
-            "plan": episode.plan._asdict(),
-            "states": episode.states,
-            "actions": episode.actions,
-        }
+
+def _world_of(problem: Layout | World, settings: Settings | None) -> World:
+    if isinstance(problem, Layout):
+        return Layered(problem, settings)
+    if settings is not None:
+        raise ValueError("settings go with a layout, a world has its own; give them to the world")
+    return problem
 
 
-def first_stage(layout: Layout, settings: Settings) -> Stage:
-    """Return the stage that a recipe begins with: homing for the paper's Algorithm 1."""
-    return Homing(layout, settings) if settings.recipe == "paper" else FastLearning(layout, settings)
+def _restore_stage(
+    path: str | os.PathLike[str],
+    world: Layered,
+    stages: Mapping[str, type[LayeredStage]],
+    name: str,
+    state: Mapping[str, Any],
+) -> LayeredStage:
+    if name not in stages:
+        raise ValueError(
+            f"the agent in {os.fspath(path)!r} is in stage {name!r}, known are {sorted(stages)}; pass the stage's "
+            "class in `stages`"
+        )
+    return stages[name].from_state(world.setup, state)
+
+
+def _tell(remarks: Sequence[str]) -> None:
+    for remark in remarks:
+        warnings.warn(remark, stacklevel=4)

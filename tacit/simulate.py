@@ -4,57 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
+import gymnasium as gym
 import numpy as np
 
+from tacit.agent import Agent
 from tacit.base.arrays import BoolArray, FloatArray
+from tacit.envs.gym_adapter import GymSource
+from tacit.learning.episode import Episode
+from tacit.learning.layered import Layered
+from tacit.learning.stage import policy_plan
 from tacit.logs.episodes import LogWriter, log_of
 from tacit.problem.mdp import ContextualMDP, policy_value, solve_optimal
 
-Progress = Callable[[int, str], None]
+PlayProgress = Callable[[int, str], None]
 """Called now and then with the episodes played since the last call and the agent's stage."""
 
 REPORT_EVERY = 500
-"""Episodes between two calls of `Progress`: several a second, and no cost that one could measure."""
-
-
-class PlayedStage(Protocol):
-    """What a player is at."""
-
-    @property
-    def name(self) -> str:
-        """Return the name of the stage."""
-
-    @property
-    def explores(self) -> bool:
-        """Return whether its episodes are exploration."""
-
-
-class Player(Protocol):
-    """What is played: an `Agent`, or a `TextAgent`, whose `act` takes the candidates beside the state."""
-
-    @property
-    def next_episode(self) -> int:
-        """Return the id that the next episode will have."""
-
-    @property
-    def stage(self) -> PlayedStage:
-        """Return the present stage."""
-
-    @property
-    def act(self) -> Callable[..., Any]:
-        """Return the method that takes an episode, a state and what is on offer, and gives an action."""
-
-    def begin(self, context: Any) -> Any:
-        """Return the handle of a new episode."""
-
-    def end(self, episode: Any, feedback: Any) -> None:
-        """Learn from the feedback of a finished episode."""
+"""Episodes between two calls of `PlayProgress`: several a second, and no cost that one could measure."""
 
 
 class Source(Protocol):
-    """Where episodes come from: a `GymSource`, or a `TextSource`.
+    """Where episodes come from: a `GymSource`.
 
     `offer` is what `act` takes beside the state. After the last step `feedback`, `reward` and `info` are set.
     """
@@ -71,8 +43,7 @@ class Source(Protocol):
         """Return the next state, or None when the episode is over."""
 
 
-P = TypeVar("P", bound=Player)
-Watch = Callable[[Any, Source], None]
+Watch = Callable[[Episode, Source], None]
 """Called with each episode that has ended and the source that it came from."""
 
 
@@ -99,7 +70,34 @@ class Trace:
         )
 
 
-class Simulation(Generic[P]):
+def play(
+    agent: Agent,
+    env: gym.Env[Any, Any],
+    episodes: int,
+    seed: int = 0,
+    progress: PlayProgress | None = None,
+) -> Trace:
+    """Return what happened in so many more episodes of an agent in a Gymnasium environment.
+
+    Observations hold `context` and `state` (and `actions`, where they come with the state), the last `info` the
+    `feedback`, and under `evaluation` the `reward` where a simulation knows it: the agent never sees it. Environments
+    that are laid out otherwise are read by a `GymSource` in a `Simulation`.
+
+    >>> from tacit.envs.synthetic import synthetic
+    >>> env = synthetic()
+    >>> trace = play(Agent(env.layout), env, 4000)
+    >>> np.mean(trace.rewards[-1000:]) > 0.6
+    np.True_
+    """
+    layout = agent.layout if isinstance(agent.world, Layered) else None
+    source = GymSource(env, layout)
+    mdp = getattr(env.unwrapped, "mdp", None)
+    return Simulation(agent, source, seed, mdp if isinstance(mdp, ContextualMDP) else None).run(
+        episodes, progress
+    )
+
+
+class Simulation:
     """An agent in an environment, one episode after the other, resumable at any.
 
     The environment is seeded once; episode n of the environment is episode n of the agent, so that
@@ -107,21 +105,16 @@ class Simulation(Generic[P]):
     an environment whose `reset` takes options={"episode": n}, as Tacit's do.) Every episode goes to `log` and `watch`,
     if given; `mdp`, for exact regret, is for layered environments.
 
-    >>> from tacit.baselines import LEARNERS
-    >>> from tacit.decoding.decoder import DecoderSettings
-    >>> from tacit.envs.gym_adapter import GymSource
     >>> from tacit.envs.synthetic import synthetic
-    >>> from tacit.learning.settings import Settings
     >>> env = synthetic()
-    >>> agent = LEARNERS["uniform"].make(env.layout, Settings(DecoderSettings(0.9, 1.3)), 0)
-    >>> trace = Simulation(agent, GymSource(env), seed=0, mdp=env.mdp).run(1000)
+    >>> trace = Simulation(Agent(env.layout), GymSource(env), seed=0, mdp=env.mdp).run(1000)
     >>> len(trace.rewards), max(trace.rewards)
     (1000, 1)
     """
 
     def __init__(
         self,
-        agent: P,
+        agent: Agent,
         source: Source,
         seed: int,
         mdp: ContextualMDP | None = None,
@@ -138,8 +131,8 @@ class Simulation(Generic[P]):
     def run(
         self,
         episodes: int,
-        progress: Progress | None = None,
-        until: Callable[[P], bool] | None = None,
+        progress: PlayProgress | None = None,
+        until: Callable[[Agent], bool] | None = None,
         every: int = REPORT_EVERY,
     ) -> Trace:
         """Play `episodes` more episodes, or fewer if `until` holds before one; return the whole trace."""
@@ -170,7 +163,7 @@ class Simulation(Generic[P]):
         self._seeded = True
         return self.source.begin(self._seed, self.agent.next_episode)
 
-    def _record(self, episode: Any, exploring: bool) -> None:
+    def _record(self, episode: Episode, exploring: bool) -> None:
         trace, decoded = self.trace, episode.decoded_reward
         trace.rewards.append(np.nan if self.source.reward is None else self.source.reward)
         trace.decoded.append(np.nan if decoded is None else decoded)
@@ -178,6 +171,9 @@ class Simulation(Generic[P]):
         if self._mdp is not None and self._best is not None:
             x = self.source.info["evaluation"]["context"]
             value = policy_value(
-                self._mdp.transitions, self._mdp.rewards[x], episode.plan.policy, self._mdp.layout.n_states
+                self._mdp.transitions,
+                self._mdp.rewards[x],
+                policy_plan(episode).policy,
+                self._mdp.layout.n_states,
             )
             trace.regrets.append(self._best[x] - value)

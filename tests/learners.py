@@ -1,14 +1,14 @@
 """Small agents and environments that the tests share."""
 
-from tacit.baselines import ALL_STAGES, LEARNERS
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.posterior import PosteriorSettings
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
+from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import CollectionSettings, HomingSettings, Settings
 from tacit.planning.regression import OracleSettings
 
-__all__ = ["ALL_STAGES", "SMALL", "make_learner", "source_for", "synthetic"]
+__all__ = ["SMALL", "make_learner", "source_for", "synthetic"]
 
 SMALL = Settings(
     DecoderSettings(theta=0.9, M=1.3),

@@ -1,19 +1,24 @@
+"""The agent: its lifecycle in every stage, what it tells of itself, and what it refuses."""
+
 import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from learners import ALL_STAGES, SMALL, make_learner, source_for
+from learners import SMALL, make_learner, source_for
 
 from tacit.agent import Agent
 from tacit.base.checkpoint import CheckpointError
-from tacit.baselines import LEARNERS
 from tacit.checks import saved
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
-from tacit.learning.stage import Plan
+from tacit.envs.unhealthy import shuffled
+from tacit.experiments.learners import LEARNERS
+from tacit.learning.layered import Layered
+from tacit.learning.stage import PolicyPlan
+from tacit.planning.transition import TransitionCounts
 from tacit.simulate import Simulation
 
 STAGES = ("homing", "collection", "policy learning")
@@ -66,14 +71,14 @@ def test_an_episode_of_an_earlier_stage_teaches_transitions_only(tmp_path):
     agent, _ = agent_in("policy learning")
     agent.save(tmp_path / "before")
     late = agent.begin(0)
-    late.plan = Plan(agent.layout.uniform_policy, "homing", uniform_last=True, target=0)
+    late.plan = PolicyPlan(agent.layout.uniform_policy, "homing", uniform_last=True, target=0)
     for state in (0, 1, 3):
         agent.act(late, state)
-    visits = agent.stage.learner.transitions.visits.sum()
+    visits = agent.stage.learner.dynamics.visits.sum()
     oracle = agent.stage.learner.oracle.predict(0).copy()
     agent.end(late, 1)
     assert late.decoded_reward is None
-    assert agent.stage.learner.transitions.visits.sum() == visits + 2
+    assert agent.stage.learner.dynamics.visits.sum() == visits + 2
     np.testing.assert_array_equal(agent.stage.learner.oracle.predict(0), oracle)
 
 
@@ -108,8 +113,8 @@ def test_fifty_interleaved_episodes_of_every_stage():
 def test_an_agent_of_unknown_stages_is_refused_with_the_remedy(tmp_path):
     LEARNERS["uniform"].make(synthetic().layout, SMALL, 0).save(tmp_path / "agent")
     with pytest.raises(ValueError, match="pass the stage's class"):
-        Agent.load(tmp_path / "agent")
-    assert Agent.load(tmp_path / "agent", ALL_STAGES).stage.name == "uniform"
+        Agent.load(tmp_path / "agent", stages={})
+    assert Agent.load(tmp_path / "agent").stage.name == "uniform"
 
 
 def test_a_truncated_agent_is_refused(tmp_path):
@@ -243,3 +248,93 @@ def test_an_episode_is_found_by_its_id_while_it_is_open():
     for wrong in (None, 3, episode.id):
         with pytest.raises(ValueError, match="with the agent that began it"):
             agent.act(wrong, 0)
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_an_episode_tells_its_steps_and_their_probabilities(name):
+    agent, _ = agent_in(name)
+    episode = agent.begin(1)
+    with pytest.raises(ValueError, match="act first"):
+        _ = episode.probability
+    for h, state in enumerate((0, 1, 3)):
+        action = agent.act(episode, state)
+        step = episode.steps[h]
+        assert (step.state, step.action, step.actions) == (state, action, tuple(range(5)))
+        assert step.probability == episode.probability == episode.plan.policy[h, state - (0, 1, 3)[h], action]
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_the_policy_is_what_the_stage_takes_to_be_best_and_nothing_is_learned(name):
+    agent, _ = agent_in(name)
+    before = saved(agent)
+    policy = agent.policy(0)
+    assert saved(agent) == before
+    assert set(policy) == {0, 1, 2, 3, 4}
+    for row in policy.values():
+        assert sum(row.values()) == pytest.approx(1)
+    uniform = all(p == pytest.approx(0.2) for row in policy.values() for p in row.values())
+    assert uniform == (name != "policy learning")
+
+
+def test_the_policy_of_the_fast_recipe_leaves_out_its_exploration():
+    agent = Agent(synthetic().layout)
+    assert agent.begin(0).plan.explores
+    assert agent.policy(0)[0] == pytest.approx(dict.fromkeys(range(5), 0.2))
+
+
+class Forgetful(TransitionCounts):
+    """Dynamics of one's own: it counts nothing, and remembers whom it was told of."""
+
+    def __init__(self, layout):
+        super().__init__(layout)
+        self.told = []
+
+    def add(self, context, states, actions):
+        self.told.append(context)
+
+
+@pytest.mark.filterwarnings("ignore:.*is left out")
+@pytest.mark.parametrize("recipe", ["fast", "paper"])
+def test_dynamics_are_injected_everywhere(recipe, tmp_path):
+    layout, made = synthetic().layout, []
+
+    def dynamics(layout):
+        made.append(Forgetful(layout))
+        return made[-1]
+
+    agent = Agent(Layered(layout, replace(SMALL, recipe=recipe), dynamics))
+    simulation = Simulation(agent, GymSource(synthetic()), 0)
+    simulation.run(60)
+    assert sum(len(each.told) for each in made) >= 30
+    assert all(not each.counts(0).any() for each in made)
+    agent.save(tmp_path / "agent")
+    kept = len(made)
+    Agent.load(tmp_path / "agent", dynamics=dynamics).begin(0)
+    assert len(made) > kept
+
+
+def test_every_stage_diagnoses_itself():
+    for name in STAGES:
+        agent, _ = agent_in(name)
+        assert agent.diagnose().verdict in ("works", "works with caution", "cannot work")
+        assert agent.diagnose().findings == agent.stage.diagnose(())
+
+
+def test_settings_go_with_a_layout_only():
+    world = Layered(synthetic().layout)
+    with pytest.raises(ValueError, match="give them to the world"):
+        Agent(world, SMALL)
+    agent = Agent(world)
+    episode = agent.begin(0)
+    with pytest.raises(ValueError, match="leave them out"):
+        agent.act(episode, 0, ["a", "b"])
+
+
+def test_what_a_lesson_remarks_is_said_once():
+    """The fast recipe's check of noise is due after 500 episodes, and is told in the episode that finds it."""
+    agent, source = Agent(synthetic().layout), GymSource(shuffled(synthetic().mdp))
+    simulation = Simulation(agent, source, 0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        simulation.run(3000)
+    assert [str(each.message)[:22] for each in told] == ["feedback-tells-nothing"]

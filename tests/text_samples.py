@@ -6,10 +6,10 @@ import numpy as np
 
 from tacit.envs.booking import BookingEnv
 from tacit.envs.dialogues import Booking, Dialogue, Question
+from tacit.text.settings import TextSettings
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.encoder import WORD, Words, normalised
 from tacit.text.small.model import SmallModel
-from tacit.text.stages import TextSettings
 
 SIZE = 24
 

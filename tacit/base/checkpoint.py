@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 FORMAT = "tacit checkpoint"
-VERSION = 1
+VERSION = 2
+"""Raised when files of an earlier Tacit can no longer be read; they are refused."""
 HEADER = "tacit.json"
 DAMAGE = (
     zipfile.BadZipFile,
@@ -90,10 +91,12 @@ def write_atomically(path: Path, content: bytes) -> None:
 def _check_header(path: str | os.PathLike[str], kind: str, header: Any) -> Any:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise CheckpointError(f"{os.fspath(path)!r} is not a Tacit checkpoint; give a file that Tacit saved")
-    if not isinstance(header.get("version"), int) or header["version"] > VERSION:
+    if header.get("version") != VERSION:
+        older = isinstance(header.get("version"), int) and header["version"] < VERSION
+        remedy = "make it anew, or use the Tacit that wrote it" if older else "upgrade Tacit"
         raise CheckpointError(
-            f"{os.fspath(path)!r} has checkpoint version {header.get('version')!r}, this Tacit reads up to "
-            f"{VERSION}; upgrade Tacit"
+            f"{os.fspath(path)!r} has checkpoint version {header.get('version')!r}, this Tacit reads {VERSION}; "
+            f"{remedy}"
         )
     if header.get("kind") != kind:
         raise CheckpointError(

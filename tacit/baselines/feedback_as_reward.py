@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tacit.base.arrays import FloatArray
+from tacit.learning.episode import Episode
 from tacit.learning.policy_learning import PolicyLearner
-from tacit.learning.settings import Settings
-from tacit.learning.stage import Episode, Plan, Stage
+from tacit.learning.stage import Lesson, PolicyPlan, Setup, Stage
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
+from tacit.trust.anchors import Anchor
+from tacit.trust.diagnostics import diagnose_nothing
+from tacit.trust.findings import Finding
 
 
 class FeedbackAsReward:
@@ -25,36 +29,45 @@ class FeedbackAsReward:
     explores: ClassVar[bool] = False
     remarks: tuple[str, ...] = ()
 
-    def __init__(self, layout: Layout, settings: Settings, blind: bool = False) -> None:
+    def __init__(self, setup: Setup, blind: bool = False) -> None:
+        layout = self._layout = setup.layout
         self._top = _top_value(layout)
         self._blind = blind
-        self._seen = replace(layout, contexts=Finite((0,))) if blind else layout
-        self._learner = PolicyLearner(self._seen, settings, np.ones(layout.n_states[-1], dtype=np.bool_))
+        self._seen = replace(setup, layout=replace(layout, contexts=Finite((0,)))) if blind else setup
+        self._learner = PolicyLearner(self._seen, np.ones(layout.endings.size, dtype=np.bool_))
 
-    def plan(self, context: Encoded, draw: float) -> Plan:
+    def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the policy of the occupancy measure of Algorithm 4, line 6."""
         policy, dual, converged = self._learner.plan(0 if self._blind else context)
-        return Plan(policy, self.name, dual=dual, converged=converged)
+        return PolicyPlan(policy, self.name, dual=dual, converged=converged)
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the policy that it plays."""
+        return self.plan(context, 0.0).policy
+
+    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Take the feedback for the reward."""
         reward = None if feedback is None else float(feedback / self._top)
         self._learner.learn(0 if self._blind else episode.encoded, episode, reward)
-        return reward
+        return Lesson(reward)
 
     def next(self) -> Stage:
         """Return itself."""
         return self
+
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return that nothing was kept to diagnose."""
+        return diagnose_nothing(self._layout, self.name, anchors)
 
     def to_state(self) -> dict[str, Any]:
         """Return what was learned."""
         return {"blind": self._blind, "learner": self._learner.to_state()}
 
     @classmethod
-    def from_state(cls, layout: Layout, settings: Settings, state: Mapping[str, Any]) -> FeedbackAsReward:
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> FeedbackAsReward:
         """Return the stage that `to_state` described."""
-        stage = cls(layout, settings, state["blind"])
-        stage._learner = PolicyLearner.from_state(stage._seen, settings, state["learner"])
+        stage = cls(setup, state["blind"])
+        stage._learner = PolicyLearner.from_state(stage._seen, state["learner"])
         return stage
 
 

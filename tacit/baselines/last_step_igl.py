@@ -6,18 +6,22 @@ the decoder, then inverse-gap weighting. Earlier actions stay uniform: nothing s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from tacit.base.arrays import FloatArray
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_state
-from tacit.learning.collection import TupleBuffer
-from tacit.learning.settings import Settings, check_runnable
-from tacit.learning.stage import Episode, Plan, Stage
+from tacit.decoding.tuples import TupleStore
+from tacit.learning.episode import Episode
+from tacit.learning.settings import check_runnable
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
 from tacit.planning.regression import make_oracle
-from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
+from tacit.trust.anchors import Anchor
+from tacit.trust.diagnostics import diagnose_nothing
+from tacit.trust.findings import Finding
 
 
 class LastStepExploration:
@@ -27,39 +31,47 @@ class LastStepExploration:
     explores: ClassVar[bool] = True
     remarks: tuple[str, ...] = ()
 
-    def __init__(self, layout: Layout, settings: Settings) -> None:
-        check_runnable(layout, settings)
-        self._layout, self._settings = layout, settings
-        self._wanted = settings.collection.tuples * int(layout.n_states[-1])
-        self._tuples = TupleBuffer(layout)
+    def __init__(self, setup: Setup) -> None:
+        self._setup, self._layout = setup, setup.layout
+        check_runnable(self._layout, setup.settings)
+        self._wanted = setup.settings.collection.tuples * self._layout.endings.size
+        self._tuples = TupleStore(self._layout)
 
-    def plan(self, context: Encoded, draw: float) -> Plan:
+    def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the uniform policy."""
-        return Plan(self._layout.uniform_policy, self.name, uniform_last=True)
+        return PolicyPlan(self._layout.uniform_policy, self.name, explores=True, uniform_last=True)
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the uniform policy: what feedback means is not known yet."""
+        return self._layout.uniform_policy
+
+    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Keep the tuple."""
         if feedback is not None:
-            self._tuples.append(episode.encoded, episode.states[-1], episode.actions[-1], feedback)
-        return None
+            self._tuples.add(episode.encoded, episode.states[-1], episode.actions[-1], feedback)
+        return NOTHING
 
     def next(self) -> Stage:
         """Return the bandit, with its decoder fitted, once there are enough tuples."""
         if self._tuples.found.sum() < self._wanted:
             return self
-        posterior = fit_posterior(self._layout, self._tuples.arrays(), self._settings.posterior)
-        decoder = build_decoder(self._layout, posterior, self._settings.decoder)
-        return LastStepIGL(self._layout, self._settings, decoder)
+        settings = self._setup.settings
+        posterior = fit_posterior(self._layout, self._tuples.tuples(), settings.posterior)
+        return LastStepIGL(self._setup, build_decoder(self._layout, posterior, settings.decoder))
+
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return that nothing was kept to diagnose."""
+        return diagnose_nothing(self._layout, self.name, anchors)
 
     def to_state(self) -> dict[str, Any]:
         """Return the tuples."""
         return self._tuples.to_state()
 
     @classmethod
-    def from_state(cls, layout: Layout, settings: Settings, state: Mapping[str, Any]) -> LastStepExploration:
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> LastStepExploration:
         """Return the stage that `to_state` described."""
-        stage = cls(layout, settings)
-        stage._tuples = TupleBuffer.from_state(layout, state)
+        stage = cls(setup)
+        stage._tuples = TupleStore.from_state(setup.layout, state)
         return stage
 
 
@@ -70,34 +82,42 @@ class LastStepIGL:
     explores: ClassVar[bool] = False
     remarks: tuple[str, ...] = ()
 
-    def __init__(self, layout: Layout, settings: Settings, decoder: RewardDecoder) -> None:
-        self._layout, self._settings, self._decoder = layout, settings, decoder
-        self._oracle = make_oracle(layout, settings.oracle)
+    def __init__(self, setup: Setup, decoder: RewardDecoder) -> None:
+        self._layout, self._decoder = setup.layout, decoder
+        self._oracle = make_oracle(self._layout, setup.settings.oracle)
         self._episodes = 0
 
-    def plan(self, context: Encoded, draw: float) -> Plan:
+    def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return uniform actions, and inverse-gap weights with gamma_t = √(K t) in the last layer."""
         gamma = gamma_at(self._episodes + 1, self._layout.max_actions, scale=1.0)
         policy, rewards = self._layout.uniform_policy.copy(), self._oracle.predict(context)
-        for s, K in enumerate(self._layout.n_actions[-1, : len(rewards)].tolist()):
+        for s, K in enumerate(self._layout.endings.n_actions.tolist()):
             policy[-1, s, :K] = inverse_gap_weights(rewards[s, :K], gamma)
-        return Plan(policy, self.name)
+        return PolicyPlan(policy, self.name)
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the policy that it plays."""
+        return self.plan(context, 0.0).policy
+
+    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Decode the feedback and regress on it."""
         if feedback is None or episode.plan.stage != self.name:
-            return None
+            return NOTHING
         state, action = episode.states[-1], episode.actions[-1]
         if not self._decoder.decodable[state]:
-            return None
+            return NOTHING
         reward = self._decoder.decode(episode.encoded, feedback, state, action)
         self._oracle.update(episode.encoded, state, action, reward)
         self._episodes += 1
-        return reward
+        return Lesson(reward)
 
     def next(self) -> Stage:
         """Return itself."""
         return self
+
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return that nothing was kept to diagnose."""
+        return diagnose_nothing(self._layout, self.name, anchors)
 
     def to_state(self) -> dict[str, Any]:
         """Return the posterior and what was regressed."""
@@ -108,10 +128,10 @@ class LastStepIGL:
         }
 
     @classmethod
-    def from_state(cls, layout: Layout, settings: Settings, state: Mapping[str, Any]) -> LastStepIGL:
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> LastStepIGL:
         """Return the stage that `to_state` described."""
-        posterior = posterior_from_state(layout, state["posterior"])
-        stage = cls(layout, settings, build_decoder(layout, posterior, settings.decoder))
+        posterior = posterior_from_state(setup.layout, state["posterior"])
+        stage = cls(setup, build_decoder(setup.layout, posterior, setup.settings.decoder))
         stage._oracle.restore(state["oracle"])
         stage._episodes = int(state["episodes"])
         return stage

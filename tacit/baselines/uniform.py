@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from tacit.learning.settings import Settings
-from tacit.learning.stage import Episode, Plan, Stage
-from tacit.problem.layout import Layout
+from tacit.base.arrays import FloatArray
+from tacit.learning.episode import Episode
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage
 from tacit.problem.spaces import Encoded
+from tacit.trust.anchors import Anchor
+from tacit.trust.diagnostics import diagnose_nothing
+from tacit.trust.findings import Finding
 
 
 class Uniform:
@@ -18,26 +21,34 @@ class Uniform:
     explores: ClassVar[bool] = False
     remarks: tuple[str, ...] = ()
 
-    def __init__(self, layout: Layout, settings: Settings) -> None:
-        self._layout = layout
+    def __init__(self, setup: Setup) -> None:
+        self._layout = setup.layout
 
-    def plan(self, context: Encoded, draw: float) -> Plan:
+    def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the uniform policy."""
-        return Plan(self._layout.uniform_policy, self.name, uniform_last=True)
+        return PolicyPlan(self._layout.uniform_policy, self.name, uniform_last=True)
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the uniform policy."""
+        return self._layout.uniform_policy
+
+    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Learn nothing."""
-        return None
+        return NOTHING
 
     def next(self) -> Stage:
         """Return itself."""
         return self
+
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return that nothing was kept to diagnose."""
+        return diagnose_nothing(self._layout, self.name, anchors)
 
     def to_state(self) -> dict[str, Any]:
         """Return nothing: there is no state."""
         return {}
 
     @classmethod
-    def from_state(cls, layout: Layout, settings: Settings, state: Mapping[str, Any]) -> Uniform:
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> Uniform:
         """Return the stage."""
-        return cls(layout, settings)
+        return cls(setup)

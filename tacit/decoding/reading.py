@@ -43,6 +43,9 @@ class Reading(Protocol):
     ) -> tuple[IntArray, IntArray]:
         """Return the group and the value of each episode that ended in `states`, both (n,)."""
 
+    def read_one(self, context: Encoded, ending: int, feedback: Encoded) -> tuple[int, int]:
+        """Return the group and the value of one episode."""
+
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `reading_from_state` rebuilds it."""
 
@@ -64,6 +67,10 @@ class FiniteReading:
     ) -> tuple[IntArray, IntArray]:
         """Return the indices as they are."""
         return np.asarray(contexts, dtype=np.int64), np.asarray(feedback, dtype=np.int64)
+
+    def read_one(self, context: Encoded, ending: int, feedback: Encoded) -> tuple[int, int]:
+        """Return the context and the feedback as they are."""
+        return int(context), int(feedback)
 
     def to_state(self) -> dict[str, Any]:
         """Return the name alone."""
@@ -100,6 +107,11 @@ class NeuralReading:
                 f, phi = self.posterior.rewards_of_many(x[here], y[here], int(s))
                 groups[here], values[here] = f.argmax(axis=1), phi > 0.5
         return (x.astype(np.int64) if isinstance(self.layout.contexts, Finite) else groups), values
+
+    def read_one(self, context: Encoded, ending: int, feedback: Encoded) -> tuple[int, int]:
+        """Return what the networks make of one episode."""
+        groups, values = self.read([context], np.array([ending]), [feedback])
+        return int(groups[0]), int(values[0])
 
     def to_state(self) -> dict[str, Any]:
         """Return the posterior's arrays."""

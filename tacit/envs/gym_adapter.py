@@ -1,4 +1,4 @@
-"""Any Gymnasium environment in layered form as an episode source: contexts, states, then feedback."""
+"""Any Gymnasium environment as an episode source: contexts, states, what they offer, then feedback."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ class GymSource:
     """Turns a Gymnasium environment into episodes: `begin` gives context and state, `step` the next state.
 
     The readers say where things stand; their defaults fit Tacit's own environments: the context and state
-    in the observation, the feedback in the final `info`, the latent reward under its `evaluation` key.
-    After the last step `feedback` is set, `reward` (None where the environment does not tell) and `info`.
+    in the observation, with the `actions` on offer where they come with the state, the feedback in the final
+    `info`, the latent reward under its `evaluation` key. After the last step `feedback` is set, `reward` (None
+    where the environment does not tell) and `info`. With a `layout`, the environment's own unless given, episodes
+    of another length are refused.
 
     >>> from tacit.envs.synthetic import synthetic
     >>> source = GymSource(synthetic())
@@ -38,18 +40,14 @@ class GymSource:
         feedback_of: Reader | None = None,
         reward_of: Reader | None = None,
     ) -> None:
-        found = layout if layout is not None else getattr(env.unwrapped, "layout", None)
-        if not isinstance(found, Layout):
-            raise ValueError(
-                f"a layered environment needs a layout, and {type(env.unwrapped).__name__} has none; "
-                "pass layout=tacit.Layout(...)"
-            )
-        self.env, self.layout = env, found
+        self.env = env
+        self.layout: Layout | None = layout if layout is not None else getattr(env.unwrapped, "layout", None)
         self._context_of = context_of or (lambda observation, info: observation["context"])
         self._state_of = state_of or (lambda observation, info: observation["state"])
         self._feedback_of = feedback_of or (lambda observation, info: info["feedback"])
         self._reward_of = reward_of or (lambda observation, info: info.get("evaluation", {}).get("reward"))
-        self.offer: tuple[Any, ...] = ()  # what `act` takes beside the state: nothing
+        self.offer: tuple[Any, ...] = ()
+        """What `act` takes beside the state: the actions, where they come with it."""
         self.info: Mapping[str, Any] = {}
         self.feedback: Any = None
         self.reward: float | None = None
@@ -60,21 +58,27 @@ class GymSource:
         options = None if episode is None else {"episode": episode}
         observation, info = self.env.reset(seed=seed, options=options)
         self.feedback, self.reward, self._steps = None, None, 0
+        self.offer = _offer(observation)
         return self._context_of(observation, info), self._state_of(observation, info)
 
     def step(self, action: Any) -> Any | None:
         """Return the next state, or None when the episode is over and `feedback` is set."""
         observation, _, terminated, truncated, info = self.env.step(action)
         self._steps += 1
-        over, horizon = terminated or truncated, self.layout.horizon
-        if over != (self._steps == horizon):
+        over, horizon = terminated or truncated, self.layout.horizon if self.layout is not None else None
+        if horizon is not None and over != (self._steps == horizon):
             raise ValueError(
                 f"every episode must have as many steps as the layout has layers ({horizon}), this one "
                 f"{'ended' if over else 'went on'} after {self._steps}; pad short episodes with absorbing "
                 "states, one for each layer"
             )
         if not over:
+            self.offer = _offer(observation)
             return self._state_of(observation, info)
         self.info = info
         self.feedback, self.reward = self._feedback_of(observation, info), self._reward_of(observation, info)
         return None
+
+
+def _offer(observation: Any) -> tuple[Any, ...]:
+    return (observation["actions"],) if isinstance(observation, Mapping) and "actions" in observation else ()

@@ -11,13 +11,13 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, NamedTuple
 
-from tacit.baselines.text_learners import TEXT_LEARNERS, TextLearner
 from tacit.envs.booking import SETTINGS, BookingEnv, check_setting, load_tasks, make_dialogues
 from tacit.envs.candidates import count_values
 from tacit.envs.corpora import Task
 from tacit.envs.dialogues import Dialogue, Problem, read_dialogues
+from tacit.experiments.learners import TEXT_LEARNERS, TextLearner
 from tacit.text.bundled import check_packages, minilm_path, smollm2_file
-from tacit.text.stages import TextSettings
+from tacit.text.settings import TextSettings
 
 DIALOGUES_SEED = 0
 """All seeds of the figure meet the same dialogues, in an order of their own: texts are encoded once."""

@@ -7,15 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.agent import Agent
 from tacit.base.arrays import BoolArray
 from tacit.experiments.booking_figure import BookingFigure
 from tacit.experiments.learning import Report, as_decoded, average, condense, learn
 from tacit.experiments.tasks import ENVIRONMENT_SEED, Task
+from tacit.learning.episode import Episode
 from tacit.simulate import Simulation, Source, Trace
-from tacit.text.agent import TextAgent, TextEpisode
 from tacit.text.conversation import Reaction
+from tacit.text.conversations import Conversations
 from tacit.text.small.model import SmallModel
-from tacit.text.stages import TextExploration, TextLearning
+from tacit.text.stages import TextExploration, TextLearning, choices_of
 
 LAST = 500
 """`last_500_reward` is over this many episodes, or fewer where there are not as many."""
@@ -28,7 +30,7 @@ EVERY = 25
 class Seen(NamedTuple):
     """A conversation that was played: the episode, what the person said of it, and what only the simulator knows."""
 
-    episode: TextEpisode
+    episode: Episode
     feedback: str
     reward: float
     dialogue: str
@@ -41,7 +43,7 @@ def play_booking(figure: BookingFigure, task: Task, report: Report) -> tuple[dic
     agent, exploration = simulation.agent, figure.settings.exploration
     if isinstance(agent.stage, TextExploration):
         agent.stage.progress = lambda done, total, what: report(0, what)
-    every = EVERY if agent.settings.model == SmallModel.name else 1
+    every = EVERY if talk_of(agent).settings.model == SmallModel.name else 1
     simulation.run(exploration, report, every=every)
     rate = learn(simulation, figure.episodes, report, every)
     trace = as_counted(simulation.trace, exploration)
@@ -50,9 +52,7 @@ def play_booking(figure: BookingFigure, task: Task, report: Report) -> tuple[dic
     return result | {"examples": pick_examples(figure, task.variant, agent, seen)}, None
 
 
-def simulate(
-    figure: BookingFigure, variant: str, name: str, seed: int, seen: list[Seen]
-) -> Simulation[TextAgent]:
+def simulate(figure: BookingFigure, variant: str, name: str, seed: int, seen: list[Seen]) -> Simulation:
     """Return a simulation of a learner at its first episode; every conversation is added to `seen`."""
     learner = figure.learner_of(name)
 
@@ -89,21 +89,21 @@ def count_decoding(trace: Trace) -> dict[str, float | None]:
 
 
 def pick_examples(
-    figure: BookingFigure, variant: str, agent: TextAgent, seen: Sequence[Seen]
+    figure: BookingFigure, variant: str, agent: Agent, seen: Sequence[Seen]
 ) -> list[dict[str, Any]]:
     """Return some conversations, oldest first: of every stage, rewarded and not, and where decoding was wrong."""
     dialogues = {dialogue.id: dialogue for dialogue in figure.dialogues[variant]}
     examples = []
     for number in choose(seen, figure.settings.exploration):
         one = seen[number]
-        question, booking = one.episode.choices
+        question, booking = choices_of(one.episode)
         dialogue = dialogues[one.dialogue]
         examples.append(
             {
                 "episode": number + 1,
                 "stage": "exploration" if number < figure.settings.exploration else "policy learning",
-                "request": one.episode.context.request,
-                "profile": one.episode.context.profile,
+                "request": one.episode.encoded.request,
+                "profile": one.episode.encoded.profile,
                 "question": question.candidates[question.action],
                 "answer": booking.conversation.exchanges[-1].answer,
                 "booking": booking.candidates[booking.action],
@@ -117,12 +117,12 @@ def pick_examples(
     return examples
 
 
-def read_feedback(agent: TextAgent, one: Seen) -> dict[str, float | None]:
+def read_feedback(agent: Agent, one: Seen) -> dict[str, float | None]:
     """Return what an agent decodes feedback to and how sure it is; what it explored with, it decodes afterwards."""
     if not isinstance(agent.stage, TextLearning):
         return {"decoded": None, "confidence": None}
     assert one.episode.feedback is not None
-    reaction = Reaction(one.episode.choices[-1], one.episode.feedback)
+    reaction = Reaction(choices_of(one.episode)[-1], one.episode.feedback)
     decoded = one.episode.decoded_reward
     return {
         "decoded": agent.stage.decode(reaction) if decoded is None else decoded,
@@ -130,10 +130,18 @@ def read_feedback(agent: TextAgent, one: Seen) -> dict[str, float | None]:
     }
 
 
-def find_confidence(agent: TextAgent, reaction: Reaction) -> float | None:
+def find_confidence(agent: Agent, reaction: Reaction) -> float | None:
     """Return how sure the small model is of a decoded reward; None where another model or a judge reads feedback."""
-    model = agent.model
-    return model.confidence(reaction) if isinstance(model, SmallModel) and not agent.settings.judge else None
+    talk = talk_of(agent)
+    if not isinstance(talk.model, SmallModel) or talk.settings.judge:
+        return None
+    return talk.model.confidence(reaction)
+
+
+def talk_of(agent: Agent) -> Conversations:
+    """Return the conversations that an agent learns."""
+    assert isinstance(agent.world, Conversations)
+    return agent.world
 
 
 def choose(seen: Sequence[Seen], exploration: int) -> list[int]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from tacit.baselines import LEARNERS
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.posterior import METHODS
 from tacit.envs.layered import LayeredEnv
 from tacit.envs.random_mdp import random_mdp, suite_settings
 from tacit.envs.synthetic import VARIANTS, synthetic
 from tacit.experiments.booking_figure import BOOKING
+from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import Settings
 from tacit.problem.mdp import ContextualMDP
 

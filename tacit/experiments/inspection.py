@@ -13,7 +13,6 @@ from tacit.planning.reachability import homing_episodes
 from tacit.problem.layout import Layout
 from tacit.problem.mdp import ContextualMDP, largest_reach, solve_optimal, state_distribution
 from tacit.problem.spaces import Finite
-from tacit.trust.diagnostics import diagnose_agent
 from tacit.trust.findings import Finding, verdict
 
 
@@ -90,7 +89,7 @@ class Trust:
 
 def assess(agent: Agent, learner: str) -> Trust:
     """Return the diagnosis of an agent in the form of the report."""
-    findings = diagnose_agent(agent)
+    findings = agent.diagnose().findings
     return Trust(learner, verdict(findings), findings)
 
 

@@ -14,14 +14,14 @@ import numpy as np
 
 from tacit.agent import Agent
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.baselines import LEARNERS, Learner
 from tacit.experiments.figures import Figure
+from tacit.experiments.learners import LEARNERS, Learner
 from tacit.experiments.tasks import ENVIRONMENT_SEED, Task
 from tacit.learning.collection import collection_budget
 from tacit.learning.fast import FastLearning
 from tacit.learning.settings import Settings
 from tacit.problem.layout import Layout
-from tacit.simulate import REPORT_EVERY, P, Simulation, Trace
+from tacit.simulate import REPORT_EVERY, Simulation, Trace
 
 Report = Callable[[int, str], None]
 """Called with the episodes (or tuples) done since the last call, and what is being done."""
@@ -69,7 +69,7 @@ def seeded(settings: Settings, seed: int) -> Settings:
     return replace(settings, posterior=posterior, oracle=oracle)
 
 
-def explore(simulation: Simulation[Agent], cap: int, report: Report) -> None:
+def explore(simulation: Simulation, cap: int, report: Report) -> None:
     """Play until the agent no longer explores; one that never stops is an error."""
     simulation.run(cap, report, until=lambda agent: not agent.stage.explores)
     if simulation.agent.stage.explores:
@@ -79,7 +79,7 @@ def explore(simulation: Simulation[Agent], cap: int, report: Report) -> None:
         )
 
 
-def learn(simulation: Simulation[P], episodes: int, report: Report, every: int = REPORT_EVERY) -> float:
+def learn(simulation: Simulation, episodes: int, report: Report, every: int = REPORT_EVERY) -> float:
     """Play the episodes of the figure; return how many a second, without the first few."""
     untimed = min(WARM_UP, episodes // 10)
     simulation.run(untimed, report, every=every)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tacit.base.arrays import FloatArray
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior
-from tacit.decoding.tuples import Tuples
+from tacit.decoding.tuples import TupleStore, count_tuples, is_finite
+from tacit.learning.episode import Episode
 from tacit.learning.policy_learning import Exploration, PolicyLearning
 from tacit.learning.settings import Settings
-from tacit.learning.stage import Episode, Plan, Stage, deterministic_policy
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, deterministic_policy, policy_plan
 from tacit.planning.reachability import Homes
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
+from tacit.trust.anchors import Anchor
+from tacit.trust.diagnostics import diagnose, diagnose_nothing
+from tacit.trust.findings import Finding
 
 
 class Collection:
@@ -26,11 +31,12 @@ class Collection:
     explores: ClassVar[bool] = True
     remarks: tuple[str, ...] = ()
 
-    def __init__(self, layout: Layout, settings: Settings, homes: Homes) -> None:
-        self._layout, self._settings, self._homes = layout, settings, homes
-        self._tuples = TupleBuffer(layout)
-        self._spent = np.zeros(layout.n_states[-1], dtype=np.int64)
-        self._budget = collection_budget(layout, settings)
+    def __init__(self, setup: Setup, homes: Homes) -> None:
+        self._setup, self._homes = setup, homes
+        self._layout, self._settings = setup.layout, setup.settings
+        self._tuples = TupleStore(self._layout)
+        self._spent = np.zeros(self._layout.endings.size, dtype=np.int64)
+        self._budget = collection_budget(self._layout, self._settings)
 
     @property
     def target(self) -> int:
@@ -42,24 +48,29 @@ class Collection:
         )
         return int(np.argmax(wanting)) if wanting.any() else -1
 
-    def plan(self, context: Encoded, draw: float) -> Plan:
+    def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the policy of the target's mixture that `draw` picks."""
         target = self.target
         policy = deterministic_policy(self._homes.mixtures[target].pick(draw), self._layout)
-        return Plan(policy, self.name, uniform_last=True, target=target)
+        return PolicyPlan(policy, self.name, explores=True, uniform_last=True, target=target)
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the uniform policy: what feedback means is not known yet."""
+        return self._layout.uniform_policy
+
+    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Keep the tuple of an episode that reached its target, or that came late from homing (dev. 28)."""
-        ours = episode.plan.stage == self.name
+        plan = policy_plan(episode)
+        ours = plan.stage == self.name
         if ours:
-            self._spent[episode.plan.target] += 1
-        if feedback is None or not episode.plan.uniform_last:
-            return None
+            self._spent[plan.target] += 1
+        if feedback is None or not plan.uniform_last:
+            return NOTHING
         state = episode.states[-1]
         wanted = self._homes.reachable[state] and self._tuples.found[state] < self._settings.collection.tuples
-        if wanted and (state == episode.plan.target or not ours):
-            self._tuples.append(episode.encoded, state, episode.actions[-1], feedback)
-        return None
+        if wanted and (state == plan.target or not ours):
+            self._tuples.add(episode.encoded, state, episode.actions[-1], feedback)
+        return NOTHING
 
     def next(self) -> Stage:
         """Return policy learning, with the decoder fitted, once no state wants more."""
@@ -71,31 +82,40 @@ class Collection:
         )
         decoder = self._fit_decoder()
         remarks = tuple(self._remarks(exploration, decoder))
-        return PolicyLearning(self._layout, self._settings, decoder, exploration, remarks)
+        return PolicyLearning(self._setup, decoder, exploration, remarks)
+
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return what the tuples so far show; of vectors nothing can be counted yet."""
+        layout, settings = self._layout, self._settings
+        if not is_finite(layout):
+            return diagnose_nothing(layout, self.name, anchors)
+        counts = count_tuples(layout, self._tuples.tuples())
+        return diagnose(layout, counts, settings.decoder, settings.judgement, anchors=anchors)
 
     def to_state(self) -> dict[str, Any]:
         """Return the homes, the tuples so far and the episodes spent."""
         return {"homes": self._homes.to_state(), "tuples": self._tuples.to_state(), "spent": self._spent}
 
     @classmethod
-    def from_state(cls, layout: Layout, settings: Settings, state: Mapping[str, Any]) -> Collection:
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> Collection:
         """Return the stage that `to_state` described."""
-        stage = cls(layout, settings, Homes.from_state(layout, state["homes"]))
-        stage._tuples = TupleBuffer.from_state(layout, state["tuples"])
+        stage = cls(setup, Homes.from_state(setup.layout, state["homes"]))
+        stage._tuples = TupleStore.from_state(setup.layout, state["tuples"])
         stage._spent = state["spent"]
         return stage
 
     def _fit_decoder(self) -> RewardDecoder | None:
         if not self._tuples.found.any():
             return None
-        posterior = fit_posterior(self._layout, self._tuples.arrays(), self._settings.posterior)
+        tuples = self._tuples.tuples()
+        posterior = fit_posterior(self._layout, tuples, self._settings.posterior)
         decoder = build_decoder(self._layout, posterior, self._settings.decoder)
-        return None if decoder.is_constant(self._tuples.arrays()) else decoder  # dev. 8
+        return None if decoder.is_constant(tuples) else decoder  # dev. 8
 
     def _remarks(self, exploration: Exploration, decoder: RewardDecoder | None) -> Iterator[str]:
         """Yield what a user must know: states left out, states short of tuples, nothing to learn from."""
         homing, wanted = self._settings.homing, self._settings.collection.tuples
-        names = [self._layout.name(-1, s) for s in range(len(exploration.reachable))]
+        names = [self._layout.endings.name(s) for s in range(len(exploration.reachable))]
         for s in np.flatnonzero(~exploration.reachable):
             yield (
                 f"state {names[s]!r} was reached in {exploration.frequency[s]:.3f} of its homing episodes, below "
@@ -115,52 +135,6 @@ class Collection:
             )
 
 
-class TupleBuffer:
-    """Tuples as they come in; `found` (S_H,) counts them by state."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.found = np.zeros(layout.n_states[-1], dtype=np.int64)
-        self._contexts: list[Encoded] = []
-        self._states: list[int] = []
-        self._actions: list[int] = []
-        self._feedback: list[Encoded] = []
-
-    def append(self, context: Encoded, state: int, action: int, feedback: Encoded) -> None:
-        """Add one tuple."""
-        self._contexts.append(context)
-        self._states.append(state)
-        self._actions.append(action)
-        self._feedback.append(feedback)
-        self.found[state] += 1
-
-    def arrays(self) -> Tuples:
-        """Return all tuples as arrays."""
-        return Tuples(
-            np.array(self._contexts),
-            np.array(self._states, dtype=np.int64),
-            np.array(self._actions, dtype=np.int64),
-            np.array(self._feedback),
-        )
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the arrays, empty lists where there are none yet."""
-        return {
-            "contexts": np.array(self._contexts),
-            "states": np.array(self._states, dtype=np.int64),
-            "actions": np.array(self._actions, dtype=np.int64),
-            "feedback": np.array(self._feedback),
-        }
-
-    @staticmethod
-    def from_state(layout: Layout, state: Mapping[str, Any]) -> TupleBuffer:
-        """Return the buffer that `to_state` described."""
-        buffer = TupleBuffer(layout)
-        columns = (state[key] for key in ("contexts", "states", "actions", "feedback"))
-        for context, last, action, feedback in zip(*columns, strict=True):
-            buffer.append(_plain(context), int(last), int(action), _plain(feedback))
-        return buffer
-
-
 def collection_budget(layout: Layout, settings: Settings) -> int:
     """Return how many episodes one state may take (dev. 3), after Lemma 3.5's O((N_0 + log(S/delta)) / eps).
 
@@ -168,10 +142,6 @@ def collection_budget(layout: Layout, settings: Settings) -> int:
     by Chernoff's bound m episodes with m p >= max(2 N_0, 8 log(S/delta)) reach it N_0 times with probability
     at least 1 - delta/S.
     """
-    homing, n_last = settings.homing, int(layout.n_states[-1])
+    homing, n_last = settings.homing, layout.endings.size
     wanted = max(2 * settings.collection.tuples, 8 * math.log(n_last / homing.delta))
     return math.ceil(wanted / (3 * homing.epsilon))
-
-
-def _plain(value: Any) -> Encoded:
-    return value if isinstance(value, np.ndarray) else int(value)

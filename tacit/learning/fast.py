@@ -11,7 +11,6 @@ it is played, with a uniform action there; otherwise the episode is one of Algor
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -20,15 +19,17 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.decoding.judgement import Judgement, judge
-from tacit.learning.settings import Settings
-from tacit.learning.stage import Episode, Plan, Stage, deterministic_policy
+from tacit.decoding.reading import FiniteReading, Reading
+from tacit.decoding.tuples import TupleCounts, counted_shape, is_finite
+from tacit.learning.episode import Episode
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, deterministic_policy, policy_plan
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.euler import log_factor, plan_euler
 from tacit.planning.schedule import GammaSchedule
-from tacit.planning.transition import TransitionCounts
+from tacit.planning.transition import TransitionEstimate
 from tacit.problem.layout import Layout
 from tacit.problem.mdp import forward_distribution
-from tacit.problem.spaces import Encoded, Finite
+from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose, find_nothing_told, mostly_judged
 from tacit.trust.findings import Finding
@@ -48,81 +49,79 @@ class FastLearning:
     explores: ClassVar[bool] = False
     remarks: tuple[str, ...] = ()
 
-    def __init__(self, layout: Layout, settings: Settings) -> None:
-        contexts, feedback = _finite_sizes(layout)
-        H, S, K = layout.mask.shape
-        self._layout, self._settings = layout, settings
-        self._last = int(layout.n_states[-1])
-        self._schedule = GammaSchedule(scale=settings.fast.gamma_scale)
-        self.counts = np.zeros((self._last, contexts, feedback, K))
-        self.transitions = TransitionCounts(layout)
+    def __init__(self, setup: Setup) -> None:
+        layout = self._layout = setup.layout
+        self._settings = setup.settings
+        self._schedule = GammaSchedule(scale=setup.settings.fast.gamma_scale)
+        self.reading: Reading = _finite_reading(layout)
+        shape = counted_shape(self.reading.counted)
+        contexts, (H, S, K) = shape[1], layout.mask.shape
+        self.counts = TupleCounts.empty(shape)
+        self.dynamics = setup.dynamics(layout)
         self.episodes = 0
         self.explored = 0
         self._duals = np.zeros((contexts, H, S))
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
-        self._judged = np.zeros_like(self.counts)  # the counts that each judgement rests on
-        self._due = np.ones((self._last, contexts))  # tuples at which (s, x) is judged anew
+        self._judged = np.zeros(shape)  # the counts that each judgement rests on
+        self._due = np.ones(shape[:2])  # tuples at which (s, x) is judged anew
         self.judgements: dict[tuple[int, int], Judgement] = {}
         self._settled = np.zeros((contexts, S), dtype=np.bool_)
         self._best = np.zeros((contexts, S))
         self._rewards = np.zeros((contexts, H, S, K))
         self._check_at: float = FIRST_CHECK
 
-    def plan(self, context: Encoded, draw: float) -> Plan:
+    def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the optimistic plan where it leads to unsettled states, otherwise that of Algorithm 4."""
         x = int(context)
         policy, dual, converged = self._exploit(x)
-        if not self._settled[x, : self._last].all():
+        if not self._settled[x, : self._layout.endings.size].all():
             explorer = self._optimistic(x, policy)
-            visits = forward_distribution(self.transitions.estimate(x), explorer, self._layout.n_states)
+            visits = forward_distribution(self.dynamics.estimate(x), explorer, self._layout.n_states)
             if visits[-1, ~self._settled[x]].sum() > self._settings.fast.explore_above:
-                return Plan(explorer, self.name, uniform_last=True)
-        return Plan(policy, self.name, dual=dual, converged=converged)
+                return PolicyPlan(explorer, self.name, explores=True, uniform_last=True)
+        return PolicyPlan(policy, self.name, dual=dual, converged=converged)
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
-        """Count everything; return what the feedback decodes to, if its state is settled."""
-        self.transitions.add(episode.states, episode.actions)
-        if episode.plan.dual is not None:
-            self._duals[int(episode.encoded)] = episode.plan.dual
-            self._has_dual[int(episode.encoded)] = True
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the plan of Algorithm 4 on what was judged so far."""
+        return self._exploit(int(context))[0]
+
+    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
+        """Count everything; say what the feedback decodes to, if its state is settled, and what a check found."""
+        plan, x = policy_plan(episode), int(episode.encoded)
+        self.dynamics.add(x, episode.states, episode.actions)
+        if plan.dual is not None:
+            self._duals[x], self._has_dual[x] = plan.dual, True
         if len(episode.actions) < self._layout.horizon:
-            return None
+            return NOTHING
         self.episodes += 1
-        self.explored += episode.plan.dual is None
-        if feedback is None:
-            return None
-        s, x, y, a = episode.states[-1], int(episode.encoded), int(feedback), episode.actions[-1]
-        decoded = float(self.judgements[s, x].rewards[y, a]) if self._settled[x, s] else None
-        self._count(s, x, y, a)
-        return decoded
+        self.explored += plan.explores
+        decoded = None if feedback is None else self._count(episode, feedback)
+        return Lesson(decoded, self._check() if self.episodes >= self._check_at else ())
 
     def next(self) -> Stage:
-        """Return itself: there is no other stage. When a check is due, as a copy that remarks what was found."""
-        if self.episodes < self._check_at:
-            return self
-        following = copy.copy(self)
-        following._check_at, following.remarks = self._check()
-        return following
+        """Return itself: there is no other stage."""
+        return self
 
-    def diagnose(self, anchors: Sequence[Anchor] = ()) -> tuple[Finding, ...]:
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what the counts show of the assumptions, worst first; see `tacit.trust.diagnostics`."""
+        settings = self._settings
         return diagnose(
-            self._layout,
-            self.counts,
-            self._settings.decoder,
-            self._settings.judgement,
+            self.reading.counted,
+            self.counts.n,
+            settings.decoder,
+            settings.judgement,
             self.judgements,
             anchors,
-            unsettled=self._settings.fast.explore_above,
+            unsettled=settings.fast.explore_above,
         )
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
         return {
-            "counts": self.counts,
+            "counts": vars(self.counts),
             "judged": self._judged,
             "due": self._due,
-            "transitions": self.transitions.to_state(),
+            "dynamics": self.dynamics.to_state(),
             "episodes": self.episodes,
             "explored": self.explored,
             "duals": self._duals,
@@ -131,30 +130,43 @@ class FastLearning:
         }
 
     @classmethod
-    def from_state(cls, layout: Layout, settings: Settings, state: Mapping[str, Any]) -> FastLearning:
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> FastLearning:
         """Return the stage that `to_state` described: each state is judged again on what it was judged on."""
-        stage = cls(layout, settings)
-        stage.counts = state["judged"].copy()
-        for s, x in np.argwhere(stage.counts.sum(axis=(2, 3)) > 0):
-            stage._judge(int(s), int(x))
-        stage.counts, stage._due = state["counts"], state["due"]
-        stage.transitions.restore(state["transitions"])
+        stage = cls(setup)
+        stage._judge_all(state["judged"])
+        stage.counts, stage._due = TupleCounts(**state["counts"]), state["due"]
+        stage.dynamics.restore(state["dynamics"])
         stage.episodes, stage.explored = int(state["episodes"]), int(state["explored"])
         stage._duals, stage._has_dual = state["duals"], state["has_dual"]
         stage._check_at = state["check_at"]
         return stage
 
-    def _check(self) -> tuple[float, tuple[str, ...]]:
-        """Return when to check again, never once it is known, and what must be said: that this is noise."""
+    @classmethod
+    def from_counts(
+        cls, setup: Setup, counts: TupleCounts, dynamics: TransitionEstimate, episodes: int
+    ) -> FastLearning:
+        """Return the stage that has seen these tuples and dynamics in so many episodes: what logs leave behind."""
+        stage = cls(setup)
+        stage._judge_all(counts.n)
+        stage.counts, stage.dynamics = counts, dynamics
+        stage._due = GROWTH * counts.n.sum(axis=(2, 3)) + 1
+        stage.episodes = stage.explored = episodes
+        stage._check_at = max(episodes + 1, FIRST_CHECK)
+        return stage
+
+    def _check(self) -> tuple[str, ...]:
+        """Return what must be said, that this is noise, and set when to check again: never once it is known."""
         if not mostly_judged(self.judgements):
-            return CHECK_GROWTH * self.episodes, ()
-        return math.inf, tuple(map(str, find_nothing_told(self.counts, self.judgements)))
+            self._check_at = CHECK_GROWTH * self.episodes
+            return ()
+        self._check_at = math.inf
+        return tuple(map(str, find_nothing_told(self.counts.n, self.judgements)))
 
     def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
         """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""
         layout = self._layout
         policy, dual, _, _, converged = solve_packed(
-            self.transitions.estimate(x),
+            self.dynamics.estimate(x),
             self._rewards[x],
             layout.mask,
             layout.n_states,
@@ -169,7 +181,7 @@ class FastLearning:
         layout, settled = self._layout, self._settled[x]
         exists = layout.n_actions[-1] > 0
         choices, _, _ = plan_euler(
-            self.transitions.counts,
+            self.dynamics.counts(x),
             layout.mask,
             layout.n_states,
             np.where(settled, self._best[x], exists * 1.0),
@@ -181,29 +193,37 @@ class FastLearning:
         explorer[-1, settled] = policy[-1, settled]
         return explorer
 
-    def _count(self, s: int, x: int, y: int, a: int) -> None:
-        self.counts[s, x, y, a] += 1
-        tuples = self.counts[s, x].sum()
+    def _count(self, episode: Episode, feedback: Encoded) -> float | None:
+        """Count the tuple of an episode; return what its feedback decodes to, None if its state is not settled."""
+        s, a = episode.states[-1], episode.actions[-1]
+        x, y = self.reading.read_one(episode.encoded, s, feedback)
+        decoded = float(self.judgements[s, x].rewards[y, a]) if self._settled[x, s] else None
+        self.counts.count(s, x, y, a)
+        tuples = self.counts.n[s, x].sum()
         if tuples >= self._due[s, x]:
             self._due[s, x] = GROWTH * tuples + 1
-            self._judge(s, x)
+            self._judge(s, x, self.counts.n[s, x])
+        return decoded
 
-    def _judge(self, s: int, x: int) -> None:
-        """Judge (s, x) on its counts, and write down what planning and decoding need of it."""
-        K = int(self._layout.n_actions[-1, s])
-        self._judged[s, x] = self.counts[s, x]
-        judgement = judge(self.counts[s, x, :, :K], self._settings.decoder.c, self._settings.judgement)
+    def _judge_all(self, counts: FloatArray) -> None:
+        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0):
+            self._judge(int(s), int(x), counts[s, x])
+
+    def _judge(self, s: int, x: int, counts: FloatArray) -> None:
+        """Judge (s, x) on counts (Y, K), and write down what planning and decoding need of it."""
+        K, settings = int(self._layout.endings.n_actions[s]), self._settings
+        self._judged[s, x] = counts
+        judgement = judge(counts[:, :K], settings.decoder.c, settings.judgement)
         self.judgements[s, x] = judgement
         self._settled[x, s], self._best[x, s] = judgement.settled, judgement.best
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
         self._rewards[x, -1, s, :K] = judgement.expected if judgement.settled else 0.0
 
 
-def _finite_sizes(layout: Layout) -> tuple[int, int]:
-    contexts, feedback = layout.contexts, layout.feedback
-    if isinstance(contexts, Finite) and isinstance(feedback, Finite):
-        return contexts.size, feedback.size
+def _finite_reading(layout: Layout) -> FiniteReading:
+    if is_finite(layout):
+        return FiniteReading(layout)
     raise ValueError(
-        f"the fast recipe counts finite contexts and feedback, got {contexts!r} and {feedback!r}; "
+        f"the fast recipe counts finite contexts and feedback, got {layout.contexts!r} and {layout.feedback!r}; "
         "use Settings(..., recipe='paper') with theta, M and the neural posterior"
     )

@@ -6,19 +6,22 @@ uniform. The policies that it played, mixed uniformly, are the homing policy of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.base.arrays import IntArray
+from tacit.base.arrays import FloatArray, IntArray
 from tacit.learning.collection import Collection
-from tacit.learning.settings import Settings, check_runnable
-from tacit.learning.stage import Episode, Plan, Stage, deterministic_policy
+from tacit.learning.episode import Episode
+from tacit.learning.settings import check_runnable
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, deterministic_policy, policy_plan
 from tacit.planning.euler import log_factor, plan_euler
 from tacit.planning.reachability import Homes, Mixture
-from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
+from tacit.trust.anchors import Anchor
+from tacit.trust.diagnostics import diagnose_nothing
+from tacit.trust.findings import Finding
 
 
 class Homing:
@@ -28,83 +31,89 @@ class Homing:
     explores: ClassVar[bool] = True
     remarks: tuple[str, ...] = ()
 
-    def __init__(self, layout: Layout, settings: Settings) -> None:
-        check_runnable(layout, settings)
-        self._layout, self._settings = layout, settings
-        self._log_term = log_factor(layout, settings.homing.episodes, settings.homing.delta)
+    def __init__(self, setup: Setup) -> None:
+        self._setup, self._layout, self._homing = setup, setup.layout, setup.settings.homing
+        check_runnable(self._layout, setup.settings)
+        self._log_term = log_factor(self._layout, self._homing.episodes, self._homing.delta)
         self._mixtures: list[Mixture] = []
-        self._visits = np.zeros(layout.n_states[-1], dtype=np.int64)
-        self._episodes = np.zeros(layout.n_states[-1], dtype=np.int64)
+        self._visits = np.zeros(self._layout.endings.size, dtype=np.int64)
+        self._episodes = np.zeros(self._layout.endings.size, dtype=np.int64)
         self._start_target()
 
     @property
     def target(self) -> int:
-        """Return the last-layer state that homing is at: as many as are finished."""
+        """Return the ending that homing is at: as many as are finished."""
         return len(self._mixtures)
 
-    def plan(self, context: Encoded, draw: float) -> Plan:
-        """Return EULER's optimistic policy for the present target; the context plays no part."""
+    def plan(self, context: Encoded, draw: float) -> PolicyPlan:
+        """Return EULER's optimistic policy for the present target; the target's own reward knows no context."""
         reached = np.zeros(self._layout.max_states)
         reached[self.target] = 1.0
         choices, _, _ = plan_euler(
-            self._counts,
+            self._dynamics.counts(context),
             self._layout.mask,
             self._layout.n_states,
             reached,
             reached,
             self._log_term,
-            self._settings.homing.bonus_scale,
+            self._homing.bonus_scale,
         )
         policy = deterministic_policy(choices, self._layout)
-        return Plan(policy, self.name, uniform_last=True, target=self.target)
+        return PolicyPlan(policy, self.name, explores=True, uniform_last=True, target=self.target)
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the uniform policy: what is worth reaching is not known yet."""
+        return self._layout.uniform_policy
+
+    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Count the transitions and the policy; one whose target is finished has nothing to teach."""
-        states, actions, target = episode.states, episode.actions, episode.plan.target
-        if target != self.target:
-            return None
-        for h in range(len(states) - 1):
-            self._counts[h, states[h], actions[h], states[h + 1]] += 1.0
-        if len(states) == self._layout.horizon:
-            self._remember(np.argmax(episode.plan.policy[:-1], axis=2))
-            self._visits[target] += states[-1] == target
-            self._episodes[target] += 1
-            if self._episodes[target] >= self._settings.homing.episodes:
+        plan = policy_plan(episode)
+        if plan.target != self.target:
+            return NOTHING
+        self._dynamics.add(episode.encoded, episode.states, episode.actions)
+        if len(episode.states) == self._layout.horizon:
+            self._remember(np.argmax(plan.policy[:-1], axis=2))
+            self._visits[plan.target] += episode.states[-1] == plan.target
+            self._episodes[plan.target] += 1
+            if self._episodes[plan.target] >= self._homing.episodes:
                 self._mixtures.append(Mixture(*self._played()))
                 self._start_target()
-        return None
+        return NOTHING
 
     def next(self) -> Stage:
         """Return collection once every last-layer state has its homing policy."""
-        if self.target < self._layout.n_states[-1]:
+        if self.target < self._layout.endings.size:
             return self
-        return Collection(self._layout, self._settings, self._homes())
+        return Collection(self._setup, self._homes())
+
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return that nothing was kept to diagnose."""
+        return diagnose_nothing(self._layout, self.name, anchors)
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts, the policies played and the targets finished."""
         choices, weights = self._played()
         return {
             "homes": self._homes().to_state(),
-            "counts": self._counts,
+            "dynamics": self._dynamics.to_state(),
             "choices": choices,
             "weights": weights,
         }
 
     @classmethod
-    def from_state(cls, layout: Layout, settings: Settings, state: Mapping[str, Any]) -> Homing:
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> Homing:
         """Return the stage that `to_state` described."""
-        stage = cls(layout, settings)
-        homes = Homes.from_state(layout, state["homes"])
+        stage = cls(setup)
+        homes = Homes.from_state(setup.layout, state["homes"])
         stage._mixtures = list(homes.mixtures)
         stage._visits, stage._episodes = homes.visits, homes.episodes
-        stage._counts = state["counts"]
+        stage._dynamics.restore(state["dynamics"])
         for choices, weight in zip(state["choices"], state["weights"], strict=True):
             stage._weights[choices.tobytes()] = int(weight)
         return stage
 
     def _start_target(self) -> None:
-        H, S, K = self._layout.mask.shape
-        self._counts = np.zeros((H - 1, S, K, S))
+        self._dynamics = self._setup.dynamics(self._layout)
         self._weights: dict[bytes, int] = {}  # a policy's choices -> how often it was played
 
     def _remember(self, choices: IntArray) -> None:
@@ -118,12 +127,11 @@ class Homing:
         return choices, np.array(list(self._weights.values()), dtype=np.int64)
 
     def _homes(self) -> Homes:
-        homing = self._settings.homing
         return Homes(
             self._layout,
             tuple(self._mixtures),
             self._visits.copy(),
             self._episodes.copy(),
-            homing.epsilon,
-            homing.delta,
+            self._homing.epsilon,
+            self._homing.delta,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,13 +10,14 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import posterior_from_state
-from tacit.learning.settings import Settings
-from tacit.learning.stage import Episode, Plan, Stage
+from tacit.learning.episode import Episode
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, policy_plan
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.regression import make_oracle
-from tacit.planning.transition import TransitionCounts
-from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
+from tacit.trust.anchors import Anchor, find_orientation
+from tacit.trust.diagnostics import constant_decoding, find_rarely_reached, nothing_kept
+from tacit.trust.findings import Finding, worst_first
 
 
 class Exploration(NamedTuple):
@@ -42,11 +43,12 @@ class PolicyLearner:
     (dev. 5).
     """
 
-    def __init__(self, layout: Layout, settings: Settings, judged: BoolArray) -> None:
-        self._layout, self._settings = layout, settings
+    def __init__(self, setup: Setup, judged: BoolArray) -> None:
+        layout = self._layout = setup.layout
+        self._schedule = setup.settings.schedule
         self.judged = judged
-        self.oracle = make_oracle(layout, settings.oracle)
-        self.transitions = TransitionCounts(layout)
+        self.oracle = make_oracle(layout, setup.settings.oracle)
+        self.dynamics = setup.dynamics(layout)
         self.episodes = 0
         self.unconverged = 0
         n_duals = layout.contexts.size if isinstance(layout.contexts, Finite) else 1
@@ -58,40 +60,41 @@ class PolicyLearner:
         """Return (policy (H, S, K), dual (H, S), converged) of the occupancy problem of line 6."""
         layout, slot = self._layout, self._slot(context)
         policy, dual, _, _, converged = solve_packed(
-            self.transitions.estimate(context),
+            self.dynamics.estimate(context),
             self.estimated_rewards(context),
             layout.mask,
             layout.n_states,
-            self._settings.schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions),  # dev. 23
+            self._schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions),  # dev. 23
             self._duals[slot],
             bool(self._has_dual[slot]),
         )
         return policy, dual, converged
 
     def estimated_rewards(self, context: Encoded) -> FloatArray:
-        """Return f_hat(x, ., .) as rewards (H, S, K): zero before the last layer and where not judged."""
-        rewards = np.zeros(self._layout.mask.shape)
-        last = self.oracle.predict(context)
-        rewards[-1, : len(last)] = last if self._everything_judged else last * self.judged[:, None]
-        return rewards
+        """Return f_hat(x, ., .) as rewards (H, S, K): zero before an ending and where not judged."""
+        predicted = self.oracle.predict(context)
+        return self._layout.endings.spread(
+            predicted if self._everything_judged else predicted * self.judged[:, None]
+        )
 
     def learn(self, context: Encoded, episode: Episode, reward: float | None) -> None:
         """Update the oracle with the reward, if there is one, and count the transitions."""
+        plan = policy_plan(episode)
         if reward is not None:
             self.oracle.update(context, episode.states[-1], episode.actions[-1], reward)
-        self.transitions.add(episode.states, episode.actions)
+        self.dynamics.add(context, episode.states, episode.actions)
         self.episodes += len(episode.actions) == self._layout.horizon
-        self.unconverged += not episode.plan.converged
-        if episode.plan.dual is not None:
+        self.unconverged += not plan.converged
+        if plan.dual is not None:
             slot = self._slot(context)
-            self._duals[slot], self._has_dual[slot] = episode.plan.dual, True
+            self._duals[slot], self._has_dual[slot] = plan.dual, True
 
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned."""
         return {
             "judged": self.judged,
             "oracle": self.oracle.to_state(),
-            "transitions": self.transitions.to_state(),
+            "dynamics": self.dynamics.to_state(),
             "episodes": self.episodes,
             "unconverged": self.unconverged,
             "duals": self._duals,
@@ -99,11 +102,11 @@ class PolicyLearner:
         }
 
     @staticmethod
-    def from_state(layout: Layout, settings: Settings, state: Mapping[str, Any]) -> PolicyLearner:
+    def from_state(setup: Setup, state: Mapping[str, Any]) -> PolicyLearner:
         """Return the learner that `to_state` described."""
-        learner = PolicyLearner(layout, settings, state["judged"])
+        learner = PolicyLearner(setup, state["judged"])
         learner.oracle.restore(state["oracle"])
-        learner.transitions.restore(state["transitions"])
+        learner.dynamics.restore(state["dynamics"])
         learner.episodes, learner.unconverged = int(state["episodes"]), int(state["unconverged"])
         learner._duals, learner._has_dual = state["duals"], state["has_dual"]
         return learner
@@ -120,38 +123,49 @@ class PolicyLearning:
 
     def __init__(
         self,
-        layout: Layout,
-        settings: Settings,
+        setup: Setup,
         decoder: RewardDecoder | None,
         exploration: Exploration,
         remarks: tuple[str, ...] = (),
     ) -> None:
+        self._layout = setup.layout
         self.decoder, self.exploration, self.remarks = decoder, exploration, remarks
-        self._uniform = layout.uniform_policy
-        judged = decoder.decodable if decoder is not None else np.zeros(layout.n_states[-1], dtype=np.bool_)
-        self.learner = PolicyLearner(layout, settings, judged)
+        nowhere = np.zeros(self._layout.endings.size, dtype=np.bool_)
+        self.learner = PolicyLearner(setup, decoder.decodable if decoder is not None else nowhere)
 
-    def plan(self, context: Encoded, draw: float) -> Plan:
+    def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the policy of the occupancy measure of line 6; uniform if there is nothing to learn from."""
         if self.decoder is None:
-            return Plan(self._uniform, self.name)  # dev. 8
+            return PolicyPlan(self._layout.uniform_policy, self.name)  # dev. 8
         policy, dual, converged = self.learner.plan(context)
-        return Plan(policy, self.name, dual=dual, converged=converged)
+        return PolicyPlan(policy, self.name, dual=dual, converged=converged)
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the policy that it plays."""
+        return self.plan(context, 0.0).policy
+
+    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Decode and learn; an episode of an earlier stage only adds its transitions."""
         if episode.plan.stage != self.name:
-            self.learner.transitions.add(episode.states, episode.actions)
-            return None
+            self.learner.dynamics.add(episode.encoded, episode.states, episode.actions)
+            return NOTHING
         reward = None
         if feedback is not None and self.decoder is not None and self.learner.judged[episode.states[-1]]:
             reward = self.decoder.decode(episode.encoded, feedback, episode.states[-1], episode.actions[-1])
         self.learner.learn(episode.encoded, episode, reward)
-        return reward
+        return Lesson(reward)
 
     def next(self) -> Stage:
         """Return itself: policy learning goes on for good."""
         return self
+
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return what can be said without tuples: what was reached, whether anything decodes, and by anchors."""
+        tuples = self.exploration.tuples
+        found = [nothing_kept(self.name), *find_rarely_reached(self._layout, tuples.astype(np.float64))]
+        if self.decoder is None:
+            found.append(constant_decoding(int(tuples.sum())))
+        return worst_first([*found, *find_orientation(self._layout, anchors, self._meaning)])
 
     def to_state(self) -> dict[str, Any]:
         """Return the learner, the posterior and what exploration found."""
@@ -163,12 +177,19 @@ class PolicyLearning:
         }
 
     @classmethod
-    def from_state(cls, layout: Layout, settings: Settings, state: Mapping[str, Any]) -> PolicyLearning:
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> PolicyLearning:
         """Return the stage that `to_state` described."""
         decoder = None
         if state["posterior"] is not None:
-            posterior = posterior_from_state(layout, state["posterior"])
-            decoder = build_decoder(layout, posterior, settings.decoder)
-        stage = cls(layout, settings, decoder, Exploration(**state["exploration"]), tuple(state["remarks"]))
-        stage.learner = PolicyLearner.from_state(layout, settings, state["learner"])
+            posterior = posterior_from_state(setup.layout, state["posterior"])
+            decoder = build_decoder(setup.layout, posterior, setup.settings.decoder)
+        stage = cls(setup, decoder, Exploration(**state["exploration"]), tuple(state["remarks"]))
+        stage.learner = PolicyLearner.from_state(setup, state["learner"])
         return stage
+
+    def _meaning(self, context: Encoded, ending: int, feedback: Encoded) -> float | None:
+        """Return the most that feedback decodes to whatever the action was, None where nothing is decoded."""
+        if self.decoder is None or not self.decoder.decodable[ending]:
+            return None
+        actions = range(int(self._layout.endings.n_actions[ending]))
+        return max(self.decoder.decode(context, feedback, ending, a) for a in actions)

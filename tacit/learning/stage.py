@@ -1,74 +1,36 @@
-"""What an agent is made of: episodes, the plans they are played by, and the stages that make plans.
+"""The stages that an agent is made of: what plans episodes and learns from them, one handing over to the next.
 
 Algorithm 1 is a sequence of stages; each baseline is one too. The agent drives whatever stage it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.jit import kernel
+from tacit.learning.episode import Episode, Plan
 from tacit.learning.settings import Settings
+from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
+from tacit.trust.anchors import Anchor
+from tacit.trust.findings import Finding
 
 
-class Plan(NamedTuple):
-    """How one episode will be played; fixed when it begins.
+class Lesson(NamedTuple):
+    """What came of learning from an episode: the decoded reward, if any, and what the user must be told."""
 
-    `policy` (H, S, K) gives the probability of each action; `stage` names who planned; `uniform_last` says
-    that the last action is uniform, so the episode can become a tuple; `target` is the last-layer state
-    that homing and collection steer to; `dual` is the occupancy solution to start the next one from, and
-    `converged` whether it carries its certificate.
-    """
-
-    policy: FloatArray
-    stage: str
-    uniform_last: bool = False
-    target: int = -1
-    dual: FloatArray | None = None
-    converged: bool = True
+    decoded_reward: float | None = None
+    remarks: tuple[str, ...] = ()
 
 
-class Episode:
-    """The handle of one episode: what it was given, what it did, whether it is still open."""
-
-    __slots__ = (
-        "actions",
-        "context",
-        "decoded_reward",
-        "draws",
-        "encoded",
-        "feedback",
-        "id",
-        "open",
-        "owner",
-        "plan",
-        "states",
-    )
-
-    def __init__(
-        self, owner: object, number: int, context: Any, encoded: Encoded, plan: Plan, draws: FloatArray
-    ) -> None:
-        self.owner = owner
-        self.id = number
-        self.context = context
-        self.encoded = encoded
-        self.plan = plan
-        self.draws = draws
-        self.states: list[int] = []
-        self.actions: list[int] = []
-        self.feedback: Any = None
-        self.open = True
-        self.decoded_reward: float | None = None
-
-    def __repr__(self) -> str:
-        status = "open" if self.open else "ended"
-        return f"Episode(id={self.id}, stage={self.plan.stage!r}, steps={len(self.actions)}, {status})"
+NOTHING = Lesson()
+"""The lesson of an episode whose feedback is not understood yet."""
 
 
 class Stage(Protocol):
@@ -76,14 +38,17 @@ class Stage(Protocol):
 
     name: ClassVar[str]
     explores: ClassVar[bool]
-    remarks: tuple[str, ...]
-    """What the user must be told of how the stage began; the agent warns of each when it takes over."""
+    """Whether all its episodes are exploration; a plan may explore in a stage that does not."""
 
-    def plan(self, context: Encoded, draw: float) -> Plan:
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return what the user must be told of how the stage began; the agent warns of each when it takes over."""
+
+    def plan(self, context: Any, draw: float) -> Plan:
         """Return how to play an episode with this context; `draw` in [0, 1) is the episode's own chance."""
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> float | None:
-        """Learn from a finished episode (feedback None: it never came); return the decoded reward, if any.
+    def learn(self, episode: Episode, feedback: Any | None) -> Lesson:
+        """Learn from a finished episode (feedback None: it never came).
 
         An episode that another stage planned teaches only what stays true: its transitions, and a tuple if
         its last action was uniform.
@@ -92,12 +57,68 @@ class Stage(Protocol):
     def next(self) -> Stage:
         """Return the stage that continues: this one until it is done."""
 
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return what speaks for and against trusting what was learned, worst first."""
+
     def to_state(self) -> dict[str, Any]:
-        """Return arrays and plain values from which `from_state` rebuilds the stage bit for bit."""
+        """Return arrays and plain values from which the stage is rebuilt bit for bit."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every stage of a layered problem is made from.
+
+    `dynamics` makes an estimate of the dynamics: the smoothed counts of Algorithm 4 unless another is injected.
+    """
+
+    layout: Layout
+    settings: Settings
+    dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts
+
+
+class LayeredStage(Stage, Protocol):
+    """A stage of a layered problem."""
+
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the policy that it takes to be best now, (H, S, K), without exploring; uniform if it knows none."""
 
     @classmethod
-    def from_state(cls, layout: Layout, settings: Settings, state: Mapping[str, Any]) -> Stage:
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> LayeredStage:
         """Return the stage that `to_state` described."""
+
+
+def best_policy(stage: Stage, context: Encoded) -> FloatArray:
+    """Return the policy that a stage of a layered problem takes to be best now, (H, S, K)."""
+    return cast(LayeredStage, stage).policy(context)
+
+
+class PolicyPlan(NamedTuple):
+    """How an episode of a layered problem will be played.
+
+    `policy` (H, S, K) gives the probability of each action; `uniform_last` says that the last action is uniform, so the
+    episode can become a tuple; `target` is the ending that homing and collection steer to; `dual` is the occupancy
+    solution to start the next one from, and `converged` whether it carries its certificate.
+    """
+
+    policy: FloatArray
+    stage: str
+    explores: bool = False
+    uniform_last: bool = False
+    target: int = -1
+    dual: FloatArray | None = None
+    converged: bool = True
+
+    def chances(self, step: int, shown: int) -> FloatArray:
+        """Return the probability of each action of state `shown` of layer `step`, (K,)."""
+        row: FloatArray = self.policy[step, shown]
+        return row
+
+
+def policy_plan(episode: Episode) -> PolicyPlan:
+    """Return the plan of an episode of a layered problem."""
+    plan = episode.plan
+    assert isinstance(plan, PolicyPlan)
+    return plan
 
 
 def deterministic_policy(choices: IntArray, layout: Layout) -> FloatArray:

@@ -16,16 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tacit.learning.stage import Episode
+from tacit.learning.episode import Episode
 from tacit.logs.files import LogError, RawRecord, find_logs, iterate_raw, parse_json
 from tacit.logs.record import SCHEMA, Fault, find_fault
 from tacit.logs.writing import LineWriter, LogWriter
-
-if TYPE_CHECKING:
-    from tacit.text.agent import TextEpisode
-    from tacit.text.conversation import Choice
 
 __all__ = [
     "SCHEMA",
@@ -228,9 +224,7 @@ def episode_of(record: Mapping[str, Any], source: tuple[str, int] | None = None)
     )
 
 
-def log_of(
-    episode: Episode | TextEpisode, reward: float | None = None, user: str | int | None = None
-) -> LoggedEpisode:
+def log_of(episode: Episode, reward: float | None = None, user: str | int | None = None) -> LoggedEpisode:
     """Return the log of an agent's episode that has ended with feedback; probabilities are its own.
 
     `reward` is the latent one where a simulation knows it.
@@ -248,29 +242,8 @@ def log_of(
         raise ValueError(
             f"a log tells of an episode that has ended with feedback, got {episode!r}; end it first"
         )
-    if not isinstance(episode, Episode):
-        context, steps = episode.context.to_json(), tuple(map(_step_said, episode.choices))
-        return LoggedEpisode(episode.id, context, steps, episode.feedback, None, user, reward)
-    layout = episode.owner.layout  # type: ignore[attr-defined]
-    path = enumerate(zip(episode.states, episode.actions, strict=True))
-    steps = tuple(
-        LoggedStep(
-            layout.states[h][s],
-            layout.actions[h][s][a],
-            layout.actions[h][s],
-            float(episode.plan.policy[h, s, a]),
-        )
-        for h, (s, a) in path
-    )
-    return LoggedEpisode(
-        episode.id, _plain(episode.context), steps, _plain(episode.feedback), None, user, reward
-    )
-
-
-def _step_said(choice: Choice) -> LoggedStep:
-    """Return a choice of a text agent as a step: the state is what the person said last."""
-    said, heard = choice.candidates, choice.conversation.utterances[-1]
-    return LoggedStep(heard, said[choice.action], said, choice.probability)
+    steps = tuple(LoggedStep(*step) for step in episode.steps)
+    return LoggedEpisode(episode.id, episode.context, steps, _plain(episode.feedback), None, user, reward)
 
 
 def _plain(value: Any) -> Any:

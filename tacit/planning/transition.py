@@ -19,13 +19,16 @@ from tacit.problem.spaces import Encoded
 
 
 class TransitionEstimate(Protocol):
-    """What policy learning asks of a model of the dynamics."""
+    """What planning asks of a model of the dynamics."""
 
-    def add(self, states: Sequence[int], actions: Sequence[int]) -> None:
+    def add(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> None:
         """Learn from one path."""
 
     def estimate(self, context: Encoded) -> FloatArray:
         """Return the estimated transitions for a context, (H-1, S, K, S)."""
+
+    def counts(self, context: Encoded) -> IntArray:
+        """Return N(s, a, s') that the estimate for a context rests on, (H-1, S, K, S)."""
 
     def to_state(self) -> dict[str, Any]:
         """Return copies of the arrays that resume the estimate bit for bit."""
@@ -35,10 +38,10 @@ class TransitionEstimate(Protocol):
 
 
 class TransitionCounts:
-    """Counts of (s, a, s') and their smoothed estimate, kept up to date one row at a time.
+    """Counts of (s, a, s') and their smoothed estimate, kept up to date one row at a time; contexts play no part.
 
     >>> counts = TransitionCounts(Layout.regular([1, 2], n_actions=1, n_contexts=1, n_feedback=2))
-    >>> counts.add(states=[0, 1], actions=[0, 0])
+    >>> counts.add(0, states=[0, 1], actions=[0, 0])
     >>> counts.estimate(0)[0, 0, 0].round(3), counts.visits[0, 0]
     (array([0.333, 0.667]), array([1]))
     """
@@ -49,9 +52,8 @@ class TransitionCounts:
         self._counts = np.zeros(self._exists.shape, dtype=np.int64)
         self._estimate = _smoothed(self._counts, self._exists)
 
-    @property
-    def counts(self) -> IntArray:
-        """Return N(s, a, s'), (H-1, S, K, S): a live view, not to be written to."""
+    def counts(self, context: Encoded) -> IntArray:
+        """Return N(s, a, s'), the same for every context, (H-1, S, K, S): a live view, not to be written to."""
         return self._counts
 
     @property
@@ -60,7 +62,7 @@ class TransitionCounts:
         visits: IntArray = self._counts.sum(axis=-1)
         return visits
 
-    def add(self, states: Sequence[int], actions: Sequence[int]) -> None:
+    def add(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> None:
         """Count the transitions of one path, given as indices in each layer from the first on.
 
         A path may end early: with n states (n at most H) and n or n-1 actions, n-1 transitions are counted.

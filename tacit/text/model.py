@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from tacit.base.arrays import FloatArray
 from tacit.text.conversation import Choice, Conversation, Reaction
+from tacit.text.evidence import Evidence
 
-Progress = Callable[[int, int, str], None]
+FitProgress = Callable[[int, int, str], None]
 """Called with what is done, what there is to do, and what is being done."""
 
 
@@ -20,6 +21,10 @@ class TextModel(Protocol):
     """
 
     name: ClassVar[str]
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """Return whether the last fit showed that feedback tells anything; None before one, or where it was told."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -34,7 +39,7 @@ class TextModel(Protocol):
     def fit(
         self,
         reactions: Sequence[Reaction],
-        progress: Progress | None = None,
+        progress: FitProgress | None = None,
         rewards: Sequence[float] | None = None,
     ) -> None:
         """Learn the posterior by ERM on reactions whose last candidate was taken uniformly (eq. 5).
@@ -47,3 +52,7 @@ class TextModel(Protocol):
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which the class's `from_state` rebuilds the model bit for bit."""
+
+
+RestoreModel = Callable[[Mapping[str, Any]], TextModel]
+"""Rebuilds a model from what `to_state` returned."""

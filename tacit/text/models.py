@@ -1,4 +1,7 @@
-"""The text models by name: "small", the presets of causal language models, or one on the hub."""
+"""The text models by name: "small", the presets of causal language models, or one on the hub.
+
+Each is imported when it is asked for: they need packages that are optional.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from tacit.text.model import TextModel
-from tacit.text.small.model import SmallModel
+
+SMALL = "small"
+"""The name of the default: frozen encoders that are bundled."""
 
 
 def make_model(name: str, horizon: int, seed: int) -> TextModel:
     """Return a new model of that name; only "small" needs no more than the bundled encoders."""
-    if name == SmallModel.name:
+    if name == SMALL:
+        from tacit.text.small.model import SmallModel
+
         return SmallModel(horizon)
     from tacit.text.causal.model import CausalLM
 
@@ -20,7 +27,9 @@ def make_model(name: str, horizon: int, seed: int) -> TextModel:
 
 def restore_model(name: str, state: Mapping[str, Any]) -> TextModel:
     """Return the model of that name that `to_state` described."""
-    if name == SmallModel.name:
+    if name == SMALL:
+        from tacit.text.small.model import SmallModel
+
         return SmallModel.from_state(state)
     from tacit.text.causal.model import CausalLM
 

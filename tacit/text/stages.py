@@ -3,77 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.base.validation import check_number, check_whole
-from tacit.decoding.decoder import DecoderSettings
+from tacit.learning.episode import Episode
+from tacit.learning.stage import NOTHING, Lesson, Stage
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
 from tacit.text.conversation import Choice, Conversation, Reaction
+from tacit.text.evidence import STILL_EXPLORING, UNTESTED, find_evidence
 from tacit.text.judges import JUDGES
-from tacit.text.model import Progress, TextModel
+from tacit.text.model import FitProgress, TextModel
+from tacit.text.settings import TextSettings
+from tacit.trust.anchors import MINORITY, Anchor
+from tacit.trust.findings import Finding, worst_first
 
 
-@dataclass(frozen=True)
-class TextSettings:
-    """How a text agent learns; the defaults are Tacit's own, `gamma_scale=1` is the paper's schedule.
-
-    `horizon` choices make an episode, the first `exploration` episodes are uniform. `model` is "small", or a
-    causal language model: "smol", "paper", or the name of one on the hub. `judge` (for baselines) names a reader of
-    feedback that takes the decoder's place; with `improves="last"` all but the last choice stay uniform.
-    """
-
-    horizon: int = 2
-    exploration: int = 500
-    gamma_scale: float = 8.0
-    decoder: DecoderSettings = field(default_factory=lambda: DecoderSettings(theta=0.9, M=1.0, c=0.0))
-    model: str = "small"
-    judge: str = ""
-    improves: str = "all"
-
-    def __post_init__(self) -> None:
-        check_whole("horizon", self.horizon, 1)
-        check_whole("exploration", self.exploration, 2)
-        check_number("gamma_scale", self.gamma_scale, 0, float("inf"))
-        if self.judge and self.judge not in JUDGES:
-            raise ValueError(f"judge must be one of {sorted(JUDGES)}, or empty to learn, got {self.judge!r}")
-        if self.improves not in ("all", "last"):
-            raise ValueError(f"improves must be 'all' or 'last', got {self.improves!r}")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values that `from_json` reads."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> TextSettings:
-        """Return the settings that `to_json` wrote."""
-        return cls(**dict(values) | {"decoder": DecoderSettings(**values["decoder"])})
-
-
-class TextStage(Protocol):
-    """One stage of learning. `probabilities` never changes it; only `learn` does."""
-
-    name: ClassVar[str]
-    explores: ClassVar[bool]
-    model: TextModel
+class Chooser(Protocol):
+    """Who gives candidates their probabilities."""
 
     def probabilities(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
         """Return with which probability each candidate is taken, (K,)."""
 
-    def learn(self, choices: Sequence[Choice], feedback: str, explored: bool) -> float | None:
-        """Learn from a finished episode and return its decoded reward, if any.
 
-        One that was `explored`, begun before this stage was, has no policy to improve and is only decoded.
-        """
+class TalkPlan(NamedTuple):
+    """How a conversation will be played: uniformly while exploring, else as the chooser says at each turn."""
 
-    def next(self) -> TextStage:
-        """Return the stage that continues: this one until it is done."""
+    stage: str
+    explores: bool
+    chooser: Chooser | None = None
 
-    def to_state(self) -> dict[str, Any]:
-        """Return arrays and plain values from which `restore_stage` rebuilds the stage bit for bit."""
+    def chances(self, step: int, shown: Any) -> FloatArray:
+        """Return the probability of each candidate of a turn, (K,)."""
+        if self.explores or self.chooser is None:
+            return uniform(shown.candidates)
+        return self.chooser.probabilities(shown.conversation, shown.candidates)
+
+
+class TextStage(Stage, Protocol):
+    """A stage of a text agent; both share the agent's model."""
+
+    model: TextModel
 
 
 class TextExploration:
@@ -81,19 +52,22 @@ class TextExploration:
 
     name: ClassVar[str] = "exploration"
     explores: ClassVar[bool] = True
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, settings: TextSettings, model: TextModel, reactions: Sequence[Reaction] = ()) -> None:
         self.settings, self.model = settings, model
         self.reactions = list(reactions)
-        self.progress: Progress | None = None
+        self.progress: FitProgress | None = None
 
-    def probabilities(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
-        """Return 1/K for each candidate."""
-        return uniform(candidates)
+    def plan(self, context: Any, draw: float) -> TalkPlan:
+        """Return uniform choices."""
+        return TalkPlan(self.name, explores=True)
 
-    def learn(self, choices: Sequence[Choice], feedback: str, explored: bool) -> None:
+    def learn(self, episode: Episode, feedback: str | None) -> Lesson:
         """Keep the reaction; what it means is not known yet."""
-        self.reactions.append(Reaction(choices[-1], feedback))
+        if feedback is not None:
+            self.reactions.append(Reaction(choices_of(episode)[-1], feedback))
+        return NOTHING
 
     def next(self) -> TextStage:
         """Return policy learning when there are enough reactions; the model is fitted to them first."""
@@ -102,10 +76,14 @@ class TextExploration:
         judge = JUDGES[self.settings.judge] if self.settings.judge else None
         rewards = None if judge is None else [judge(reaction.feedback) for reaction in self.reactions]
         self.model.fit(self.reactions, self.progress, rewards)
-        return TextLearning(self.settings, self.model)
+        return TextLearning(self.settings, self.model, remarks=self.model.remarks)
+
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return that nothing has been made of the feedback yet."""
+        return worst_first([STILL_EXPLORING, MINORITY])
 
     def to_state(self) -> dict[str, Any]:
-        """Return what `restore_stage` needs."""
+        """Return the reactions so far, and the model."""
         states = [reaction_state(reaction) for reaction in self.reactions]
         return {"reactions": states, "model": self.model.to_state()}
 
@@ -116,9 +94,15 @@ class TextLearning:
     name: ClassVar[str] = "policy learning"
     explores: ClassVar[bool] = False
 
-    def __init__(self, settings: TextSettings, model: TextModel, learned: int = 0) -> None:
+    def __init__(
+        self, settings: TextSettings, model: TextModel, learned: int = 0, remarks: tuple[str, ...] = ()
+    ) -> None:
         self.settings, self.model = settings, model
-        self.learned = learned  # episodes so far
+        self.learned, self.remarks = learned, remarks  # episodes so far, and how it began
+
+    def plan(self, context: Any, draw: float) -> TalkPlan:
+        """Return choices by what the model knows when they are made."""
+        return TalkPlan(self.name, explores=False, chooser=self)
 
     def probabilities(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
         """Return the inverse-gap weights of the model's scores."""
@@ -128,13 +112,16 @@ class TextLearning:
         gamma = gamma_at(self.learned + 1, len(candidates), self.settings.gamma_scale)
         return np.asarray(inverse_gap_weights(self.model.score(conversation, candidates), gamma))
 
-    def learn(self, choices: Sequence[Choice], feedback: str, explored: bool) -> float:
-        """Return the decoded reward, after a step of REINFORCE with it."""
+    def learn(self, episode: Episode, feedback: str | None) -> Lesson:
+        """Decode the feedback and take a step of REINFORCE with it; what was explored is only decoded."""
+        if feedback is None:
+            return NOTHING
+        choices = choices_of(episode)
         reward = self.decode(Reaction(choices[-1], feedback))
-        if not explored:
+        if not episode.plan.explores:
             self.learned += 1
             self.model.reinforce(choices, reward)
-        return reward
+        return Lesson(reward)
 
     def decode(self, reaction: Reaction) -> float:
         """Return J(h(x, y, s), a) of a reaction (eq. 6), or what the judge says."""
@@ -148,17 +135,19 @@ class TextLearning:
         """Return this stage: it goes on for ever."""
         return self
 
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return whether feedback was shown to tell anything, and what no data can test."""
+        return worst_first([*find_evidence(self.model.evidence), UNTESTED, MINORITY])
+
     def to_state(self) -> dict[str, Any]:
-        """Return what `restore_stage` needs."""
+        """Return how much was learned, and the model."""
         return {"learned": self.learned, "model": self.model.to_state()}
 
 
-def restore_stage(name: str, settings: TextSettings, model: TextModel, state: Mapping[str, Any]) -> TextStage:
-    """Return the stage that `to_state` described; its model is restored already."""
-    if name == TextExploration.name:
-        reactions = [restore_reaction(reaction) for reaction in state["reactions"]]
-        return TextExploration(settings, model, reactions)
-    return TextLearning(settings, model, state["learned"])
+def choices_of(episode: Episode) -> list[Choice]:
+    """Return the choices of an episode, one a step."""
+    rows = zip(episode.states, episode.actions, episode.chances, strict=True)
+    return [Choice(turn.conversation, turn.candidates, action, chance) for turn, action, chance in rows]
 
 
 def uniform(candidates: Sequence[str]) -> FloatArray:

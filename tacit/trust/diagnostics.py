@@ -10,7 +10,6 @@ One belief no data can test, that rewarding actions are the minority; known outc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,17 +24,11 @@ from tacit.decoding.judgement import (
     estimate_constants,
     judge_all,
 )
-from tacit.decoding.tuples import check_finite, count_tuples, counted_shape, is_finite
+from tacit.decoding.tuples import check_finite, counted_shape
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor, find_orientation, meaning_by_phi
 from tacit.trust.findings import Finding, abridge, count_of, list_places, worst_first
 from tacit.trust.permutation import dependable_tables, dependence_p_value, residual_p_value
-
-if TYPE_CHECKING:
-    from tacit.agent import Agent
-    from tacit.learning.policy_learning import PolicyLearning
-
 
 ALPHA = 0.005
 """Of the tests of dependence: how often chance alone may look like it."""
@@ -91,24 +84,9 @@ def diagnose(
     return worst_first(found)
 
 
-def diagnose_agent(agent: Agent, anchors: Sequence[Anchor] = ()) -> tuple[Finding, ...]:
-    """Return the diagnosis of an agent: of its counts, or of what it kept where it kept no counts."""
-    from tacit.learning.collection import Collection  # here, because the stages build on this module
-    from tacit.learning.fast import FastLearning
-    from tacit.learning.policy_learning import PolicyLearning
-
-    stage, layout = agent.stage, agent.layout
-    if isinstance(stage, FastLearning):
-        return stage.diagnose(anchors)
-    if isinstance(stage, Collection) and is_finite(layout):
-        tuples = stage._tuples
-        counts = (
-            count_tuples(layout, tuples.arrays()) if tuples.found.any() else np.zeros(counted_shape(layout))
-        )
-        return diagnose(layout, counts, agent.settings.decoder, agent.settings.judgement, anchors=anchors)
-    if isinstance(stage, PolicyLearning):
-        return _diagnose_policy_learning(stage, layout, anchors)
-    return worst_first([_nothing_kept(stage.name), *find_orientation(layout, anchors, lambda x, s, y: None)])
+def diagnose_nothing(layout: Layout, stage: str, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+    """Return the diagnosis of a stage that keeps no tuples: that nothing can be said, whatever the anchors."""
+    return worst_first([nothing_kept(stage), *find_orientation(layout, anchors, lambda x, s, y: None)])
 
 
 def find_nothing_told(counts: FloatArray, judgements: Judgements) -> Iterator[Finding]:
@@ -292,35 +270,19 @@ def check_counts(layout: Layout, counts: FloatArray) -> None:
         )
 
 
-def _diagnose_policy_learning(
-    stage: PolicyLearning, layout: Layout, anchors: Sequence[Anchor]
-) -> tuple[Finding, ...]:
-    decoder = stage.decoder
-    found = [
-        _nothing_kept(stage.name),
-        *find_rarely_reached(layout, stage.exploration.tuples.astype(np.float64)),
-    ]
-    if decoder is None:
-        found.append(
-            Finding(
-                "feedback-tells-nothing",
-                "error",
-                "",
-                f"Everything that {stage.exploration.tuples.sum():,} tuples say decodes to c: feedback tells no action "
-                "from another.",
-                "Check that no state is missing and that feedback is joined to the episode it belongs to.",
-            )
-        )
-
-    def meaning(x: Encoded, s: int, y: Encoded) -> float | None:
-        if decoder is None or not decoder.decodable[s]:
-            return None
-        return max(decoder.decode(x, y, s, a) for a in range(int(layout.endings.n_actions[s])))
-
-    return worst_first([*found, *find_orientation(layout, anchors, meaning)])
+def constant_decoding(tuples: int) -> Finding:
+    """Return the error of a posterior under which everything decodes to c."""
+    return Finding(
+        "feedback-tells-nothing",
+        "error",
+        "",
+        f"Everything that {tuples:,} tuples say decodes to c: feedback tells no action from another.",
+        "Check that no state is missing and that feedback is joined to the episode it belongs to.",
+    )
 
 
-def _nothing_kept(stage: str) -> Finding:
+def nothing_kept(stage: str) -> Finding:
+    """Return the remark on a stage that keeps no tuples."""
     return Finding(
         "counts-not-kept",
         "info",

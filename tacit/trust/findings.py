@@ -29,6 +29,21 @@ class Finding:
         return f"{self.code}{place}: {self.evidence} {self.remedy}"
 
 
+@dataclass(frozen=True)
+class Diagnosis:
+    """Whether what was learned can be trusted, and why: the findings, worst first."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Return "works", "works with caution" or "cannot work"."""
+        return verdict(self.findings)
+
+    def __str__(self) -> str:
+        return "\n".join([self.verdict, *map(str, self.findings)])
+
+
 def raised(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the findings that need attention: cautions and errors."""
     return tuple(finding for finding in findings if finding.severity != "info")

@@ -64,11 +64,15 @@ def write_header(path, header):
     ("header", "message"),
     [
         ({"format": FORMAT, "version": VERSION + 1, "kind": "thing", "tree": {}}, "upgrade Tacit"),
-        ({"format": "another", "version": 1, "kind": "thing", "tree": {}}, "not a Tacit checkpoint"),
-        ([1, 2], "not a Tacit checkpoint"),
-        ({"format": FORMAT, "version": 1, "kind": "agent", "tree": {}}, "holds 'agent', not 'thing'"),
         (
-            {"format": FORMAT, "version": 1, "kind": "thing", "tree": {"array": 7}},
+            {"format": FORMAT, "version": 1, "kind": "thing", "tree": {}},
+            "make it anew, or use the Tacit that wrote it",
+        ),
+        ({"format": "another", "version": VERSION, "kind": "thing", "tree": {}}, "not a Tacit checkpoint"),
+        ([1, 2], "not a Tacit checkpoint"),
+        ({"format": FORMAT, "version": VERSION, "kind": "agent", "tree": {}}, "holds 'agent', not 'thing'"),
+        (
+            {"format": FORMAT, "version": VERSION, "kind": "thing", "tree": {"array": 7}},
             "not a whole Tacit checkpoint",
         ),
     ],
@@ -91,7 +95,9 @@ def test_pickles_are_neither_written_nor_read(tmp_path):
     np.save(member, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with zipfile.ZipFile(tmp_path / "b", "w") as archive:
         tree = {"dict": {"x": {"array": 0}}}
-        archive.writestr(HEADER, json.dumps({"format": FORMAT, "version": 1, "kind": "thing", "tree": tree}))
+        archive.writestr(
+            HEADER, json.dumps({"format": FORMAT, "version": VERSION, "kind": "thing", "tree": tree})
+        )
         archive.writestr("0.npy", member.getvalue())
     with pytest.raises(CheckpointError, match="Object arrays"):
         load_tree(tmp_path / "b", "thing")

@@ -22,7 +22,6 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from tacit.agent import Agent
-from tacit.baselines import LEARNERS
 from tacit.cli.main import app
 from tacit.decoding.decoder import DecoderSettings, build_decoder
 from tacit.decoding.posterior import METHODS, ideal_posterior
@@ -33,6 +32,7 @@ from tacit.envs.synthetic import synthetic, synthetic_mdp
 from tacit.experiments import decoding, learning
 from tacit.experiments.figures import FIGURES, PAPER, RANDOM, TABULAR, Arm, find_figure
 from tacit.experiments.inspection import inspect
+from tacit.experiments.learners import LEARNERS
 from tacit.experiments.manifest import commit, warned
 from tacit.experiments.progress import Tally
 from tacit.experiments.publish import FILES, publish

@@ -15,7 +15,6 @@ from rich.console import Console
 from text_samples import HashingEncoder, shop
 from typer.testing import CliRunner
 
-from tacit.baselines.text_learners import TEXT_LEARNERS
 from tacit.cli.main import app
 from tacit.engines.local import Failure
 from tacit.envs.booking import BookingEnv
@@ -41,6 +40,7 @@ from tacit.experiments.booking_task import (
     spread_out,
 )
 from tacit.experiments.figures import TABULAR
+from tacit.experiments.learners import TEXT_LEARNERS
 from tacit.experiments.manifest import describe
 from tacit.experiments.publish import FILES
 from tacit.experiments.run import Request, perform

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.baselines import LEARNERS
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.posterior import PosteriorSettings
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.layered import LayeredEnv
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp, suite_settings
 from tacit.envs.synthetic import synthetic, synthetic_mdp
+from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import CollectionSettings, HomingSettings, Settings
 from tacit.planning.regression import OracleSettings
 from tacit.problem.mdp import evaluate_policy, solve_optimal

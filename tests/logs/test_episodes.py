@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.agent import Agent
-from tacit.baselines import LEARNERS
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
+from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import Settings
 from tacit.logs.episodes import (
     SCHEMA,

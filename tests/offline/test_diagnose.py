@@ -5,13 +5,13 @@ import re
 import numpy as np
 import pytest
 
-from tacit.baselines import LEARNERS
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import random_mdp
 from tacit.envs.synthetic import synthetic, synthetic_mdp
 from tacit.envs.unhealthy import action_dependent, shuffled, small_sigma
+from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import Settings
 from tacit.logs.episodes import LoggedEpisode, LoggedStep, LogWriter, Problem, Problems
 from tacit.offline.tables.diagnose import diagnose_logs

@@ -7,7 +7,6 @@ import pytest
 
 import tacit
 from tacit.base.checkpoint import CheckpointError
-from tacit.baselines import LEARNERS
 from tacit.decoding.confidence import log_heterogeneous, log_homogeneous, weigh_doubt
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import HETEROGENEOUS, JudgementSettings, judge
@@ -16,6 +15,7 @@ from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic, synthetic_mdp
+from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import Settings
 from tacit.logs.episodes import LogError, LoggedEpisode, LoggedStep, LogWriter, Problems, read_logs
 from tacit.offline.fit import fit

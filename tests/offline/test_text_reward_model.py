@@ -8,10 +8,11 @@ import pytest
 from text_samples import HAPPY, UNHAPPY, HashingEncoder, shop
 from typer.testing import CliRunner
 
+from tacit.agent import Agent
 from tacit.cli.logs import app
 from tacit.envs.booking import BookingEnv, make_dialogues
+from tacit.envs.gym_adapter import GymSource
 from tacit.envs.ontology import generate_tasks
-from tacit.envs.text_source import TextSource
 from tacit.logs.episodes import LogError, LoggedEpisode, LoggedStep, LogWriter, Problems, find_fault, log_of
 from tacit.offline.fit import fit
 from tacit.offline.label import label_files
@@ -27,10 +28,10 @@ from tacit.offline.text.evaluate import estimate, find_weight
 from tacit.offline.text.gathering import MOST_REACTIONS, ReadText, Reservoir, read_text
 from tacit.offline.text.reward_model import TextRewardModel
 from tacit.simulate import Simulation
-from tacit.text.agent import TextAgent
-from tacit.text.small.fitting import Evidence
+from tacit.text import Conversations
+from tacit.text.evidence import Evidence
+from tacit.text.settings import TextSettings
 from tacit.text.small.model import bundled_encoder
-from tacit.text.stages import TextSettings
 
 EPISODES = 600
 SKEWED = np.array([0.6, 0.2, 0.1, 0.05, 0.05])
@@ -49,7 +50,7 @@ def draw_shop(n, seed=0, shares=None, personal=False):
 
 
 def draw_episodes(dialogues, n, seed, shares=None):
-    source, chance = TextSource(BookingEnv(dialogues)), np.random.default_rng([seed, 1])
+    source, chance = GymSource(BookingEnv(dialogues)), np.random.default_rng([seed, 1])
     episodes = []
     for i in range(n):
         context, state = source.begin(seed if i == 0 else None, i)
@@ -248,8 +249,8 @@ def test_what_text_cannot_do_is_refused(logs):
 
 
 def test_an_agent_of_text_writes_its_episodes(tmp_path):
-    source, path = TextSource(BookingEnv(shop(50))), tmp_path / "logs.jsonl"
-    agent = TextAgent(TextSettings(exploration=40), seed=0)
+    source, path = GymSource(BookingEnv(shop(50))), tmp_path / "logs.jsonl"
+    agent = Agent(Conversations(TextSettings(exploration=40)), seed=0)
     with LogWriter(path) as log:
         trace = Simulation(agent, source, seed=0, log=log).run(20)
     records = [json.loads(line) for line in path.read_text().splitlines()]
@@ -344,8 +345,8 @@ def test_evaluation_refuses_what_it_cannot_do(model, logs):
 def test_training_writes_an_agent_that_goes_on(model, logs, tmp_path):
     agent = train(logs, model, seed=2)
     agent.save(tmp_path / "agent.tacit")
-    source = TextSource(BookingEnv(shop(200, seed=9)))
-    loaded = TextAgent.load(tmp_path / "agent.tacit")
+    source = GymSource(BookingEnv(shop(200, seed=9)))
+    loaded = Agent.load(tmp_path / "agent.tacit")
     assert not loaded.explores
     first = Simulation(loaded, source, seed=1).run(200).rewards
     assert np.mean(first) > 0.5  # uniform: 1/15
@@ -389,7 +390,7 @@ def test_every_command_on_conversations(monkeypatch, tmp_path):
     assert "self_normalised" in said
     assert "need the dynamics" in said
     run("train", logs, "--model", model, "--out", tmp_path / "agent.tacit")
-    assert TextAgent.load(tmp_path / "agent.tacit").stage_name == "policy learning"
+    assert Agent.load(tmp_path / "agent.tacit").stage.name == "policy learning"
 
 
 def run(*words):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from tacit.agent import Agent
-from tacit.baselines import LEARNERS
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
+from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import Settings
 from tacit.logs.episodes import LogError, LogWriter
 from tacit.logs.survey import LogReader

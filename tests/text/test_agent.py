@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from text_samples import SHORT, HashingEncoder, shop_env, small_model
 
-from tacit.baselines.text_learners import TEXT_LEARNERS
+from tacit.agent import Agent
 from tacit.checks import CHECKS, EPISODES, Log, check_save_and_load
 from tacit.envs.booking import BookingEnv
-from tacit.envs.text_source import TextSource
+from tacit.envs.gym_adapter import GymSource
+from tacit.experiments.learners import TEXT_LEARNERS
 from tacit.simulate import Simulation
-from tacit.text.agent import TextAgent
+from tacit.text.settings import TextSettings
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.model import SmallModel
-from tacit.text.stages import TextSettings
 
 CACHE = EncodingCache()
 """One cache for all: encodings depend on the text alone."""
@@ -24,7 +24,7 @@ def make(name="tacit", settings=SHORT):
 
 def load(path):
     restore = lambda state: SmallModel.from_state(state, HashingEncoder(), CACHE)  # noqa: E731
-    return TextAgent.load(path, restore)
+    return Agent.load(path, model=restore)
 
 
 @pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
@@ -42,7 +42,7 @@ def test_every_text_learner_keeps_the_contract(name, check):
 def test_small_text_agents_pass_through_both_stages():
     """Without this the contract might never have seen policy learning."""
     agent = make()(0)
-    Log(TextSource(shop_env()), agent, 0, EPISODES)
+    Log(GymSource(shop_env()), agent, 0, EPISODES)
     assert agent.stage.name == "policy learning"
 
 
@@ -98,7 +98,7 @@ def test_control_shuffled_feedback_decodes_to_nothing():
 @pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 def test_candidates_come_in_any_number_and_order():
     agent = make()(0)
-    Log(TextSource(shop_env()), agent, 0, EPISODES)
+    Log(GymSource(shop_env()), agent, 0, EPISODES)
     episode = agent.begin("i need paint for room 3")
     agent.act(episode, "i need paint for room 3", ["which colour shall it be", "how is the weather today"])
     chosen = agent.act(
@@ -131,7 +131,7 @@ def test_wrong_settings(settings, message):
 
 @pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 def test_feedback_to_an_explored_episode_that_comes_late_is_decoded_and_teaches_no_policy():
-    agent, source = make()(0), TextSource(shop_env())
+    agent, source = make()(0), GymSource(shop_env())
     context, state = source.begin(0, 999)
     late = agent.begin(context)
     while state is not None:
@@ -142,3 +142,34 @@ def test_feedback_to_an_explored_episode_that_comes_late_is_decoded_and_teaches_
     agent.end(late, feedback)
     assert late.decoded_reward is not None
     assert agent.stage.learned == learned
+
+
+def test_a_menu_that_stays_is_a_new_step_when_the_person_says_something_else():
+    agent = make(settings=TextSettings(horizon=2))(0)
+    episode, menu = agent.begin("I am hungry"), ["Soup?", "Salad?", "Bread?"]
+    first = agent.act(episode, "I am hungry", menu)
+    assert agent.act(episode, "I am hungry", menu) == first
+    agent.act(episode, "Not that.", menu)
+    assert len(episode.actions) == 2
+    assert [step.state for step in episode.steps] == ["I am hungry", "Not that."]
+
+
+def test_an_abandoned_conversation_teaches_nothing_and_is_closed():
+    agent, source = make()(0), GymSource(shop_env())
+    Log(source, agent, 0, 5)
+    kept = len(agent.stage.reactions)
+    agent.abandon(agent.begin("I am hungry"))
+    assert len(agent.stage.reactions) == kept
+    assert not agent.open_episodes
+
+
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
+def test_a_text_agent_diagnoses_itself_and_has_no_table():
+    agent = make()(0)
+    assert agent.diagnose().findings[0].code == "still-exploring"
+    Log(GymSource(shop_env()), agent, 0, EPISODES)
+    assert agent.diagnose().findings[0].code.startswith("feedback-tells")
+    with pytest.raises(ValueError, match="no end of states"):
+        agent.policy("I am hungry")
+    with pytest.raises(ValueError, match="has a layout"):
+        _ = agent.layout

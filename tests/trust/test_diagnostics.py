@@ -27,7 +27,7 @@ from tacit.learning.settings import Settings
 from tacit.problem.layout import Layout
 from tacit.simulate import Simulation
 from tacit.trust.anchors import Anchor, coin_chance
-from tacit.trust.diagnostics import ALPHA, diagnose, diagnose_agent
+from tacit.trust.diagnostics import ALPHA, diagnose
 from tacit.trust.findings import Finding, raised, verdict
 from tacit.trust.permutation import deal_columns, dependence_p_value
 
@@ -364,15 +364,15 @@ def run(env, episodes, seed=0, agent=None):
 @pytest.mark.filterwarnings("ignore:feedback-tells-nothing")
 def test_agents_find_what_is_wrong(name, code):
     for seed in range(5):
-        assert code in codes(diagnose_agent(run(UNHEALTHY[name](), 3000, seed)))
+        assert code in codes(run(UNHEALTHY[name](), 3000, seed).diagnose().findings)
 
 
 @pytest.mark.compiled
 def test_healthy_agents_raise_nothing():
     """The control: the same agents on the problems that were not broken. No warning either: it would be an error."""
     for seed in range(5):
-        assert codes(diagnose_agent(run(synthetic("balanced"), 3000, seed))) == set()
-        assert codes(diagnose_agent(run(random_mdp(1000), 3000, seed))) == set()
+        assert codes(run(synthetic("balanced"), 3000, seed).diagnose().findings) == set()
+        assert codes(run(random_mdp(1000), 3000, seed).diagnose().findings) == set()
 
 
 @pytest.mark.compiled
@@ -412,7 +412,7 @@ def test_the_papers_agents_say_what_they_cannot_know():
     found = {}
     for episodes in (2, 10, 15, 20, 60):
         agent = played("tacit", "synthetic", SMALL, episodes)
-        found.setdefault(agent.stage.name, set()).update(f.code for f in diagnose_agent(agent))
+        found.setdefault(agent.stage.name, set()).update(f.code for f in agent.diagnose().findings)
     assert found["homing"] == {"counts-not-kept", "minority-assumed"}
     assert "too-few-tuples" in found["collection"]
     assert "counts-not-kept" in found["policy learning"]
@@ -422,7 +422,7 @@ def test_the_papers_agents_say_what_they_cannot_know():
 def test_an_agent_on_vectors_says_what_it_cannot_know():
     for episodes in (2, 60):
         agent = played("tacit", "vectors", SMALL_VECTORS, episodes)
-        assert "counts-not-kept" in {finding.code for finding in diagnose_agent(agent)}
+        assert "counts-not-kept" in {finding.code for finding in agent.diagnose().findings}
 
 
 @pytest.mark.compiled
@@ -445,8 +445,8 @@ def test_anchors_are_taken_by_both_recipes():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             agent = run(env, 4000, agent=Agent(env.layout, settings))
-        assert "anchors-agree" in {finding.code for finding in diagnose_agent(agent, anchors)}
-        assert "decoded-upside-down" in codes(diagnose_agent(agent, contradict(anchors)))
+        assert "anchors-agree" in {finding.code for finding in agent.diagnose(anchors).findings}
+        assert "decoded-upside-down" in codes(agent.diagnose(contradict(anchors)).findings)
 
 
 @pytest.mark.compiled

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.learning.stage import best_policy
 from tacit.logs.episodes import LogError
 from tacit.problem.layout import Layout
 from tacit.problem.mdp import check_policy
@@ -54,15 +55,14 @@ def find_policy(layout: Layout, name: str | os.PathLike[str] | Mapping[str, Any]
 def agent_policy(layout: Layout, path: Path) -> Policy:
     """Return what a saved agent would play now; it must have been made for the same layout."""
     from tacit.agent import Agent  # here, for most policies need no agent
-    from tacit.baselines import ALL_STAGES
 
-    agent = Agent.load(path, ALL_STAGES)
+    agent = Agent.load(path)
     if (agent.layout.states, agent.layout.actions) != (layout.states, layout.actions):
         raise LogError(
             f"an agent's layout must be the model's, that of {path.name!r} has other states or actions; "
             "train one on these logs, or fit the model with the agent's layout"
         )
-    return lambda context: agent.stage.plan(context, 0.5).policy
+    return lambda context: best_policy(agent.stage, context)
 
 
 def table_policy(layout: Layout, table: Mapping[str, Any]) -> Policy:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from tacit.agent import Agent
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.decoder import DecoderSettings, LipschitzDecoder, build_decoder
 from tacit.decoding.reading import NeuralReading
-from tacit.learning.fast import FIRST_CHECK, GROWTH, FastLearning
+from tacit.decoding.tuples import TupleCounts
+from tacit.learning.episode import Episode
+from tacit.learning.fast import FastLearning
 from tacit.learning.policy_learning import Exploration, PolicyLearning
 from tacit.learning.settings import Settings
-from tacit.learning.stage import Episode, Plan, Stage
+from tacit.learning.stage import PolicyPlan, Setup, Stage
 from tacit.logs.episodes import LogError, Problems
 from tacit.logs.survey import LogReader, ReadEpisode
 from tacit.offline.reward_model import Logs, Progress, RewardModel, TableModel, open_logs
@@ -32,9 +34,6 @@ from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import TransitionCounts
 from tacit.problem.layout import Layout
 from tacit.trust.findings import raised
-
-if TYPE_CHECKING:
-    from tacit.text.agent import TextAgent
 
 
 @overload
@@ -54,7 +53,7 @@ def train(
     seed: int = 0,
     problems: Problems | None = None,
     progress: Progress | None = None,
-) -> Agent | TextAgent: ...
+) -> Agent: ...
 
 
 def train(
@@ -63,7 +62,7 @@ def train(
     seed: int = 0,
     problems: Problems | None = None,
     progress: Progress | None = None,
-) -> Agent | TextAgent:
+) -> Agent:
     """Return an agent that has learned from the logs what the model's rewards recommend; it saves as any other.
 
     For conversations it is a `TextAgent` in policy learning, with the policy that the model was fitted with.
@@ -118,21 +117,10 @@ def resume_fast(
     """Return the fast recipe's stage after the model's tuples (S_H, X, Y, K) and the paths of the episodes."""
     transitions, n = TransitionCounts(layout), 0
     for n, episode in enumerate(episodes, 1):  # noqa: B007, n is how many there were
-        transitions.add(episode.states, episode.actions)
+        transitions.add(episode.context, episode.states, episode.actions)
     whole = np.rint(counts)
-    contexts, H, S = counts.shape[1], *layout.mask.shape[:2]
-    state = {
-        "counts": whole,
-        "judged": whole.copy(),
-        "due": GROWTH * whole.sum(axis=(2, 3)) + 1,
-        "transitions": transitions.to_state(),
-        "episodes": n,
-        "explored": n,
-        "duals": np.zeros((contexts, H, S)),
-        "has_dual": np.zeros(contexts, dtype=np.bool_),
-        "check_at": max(n + 1, FIRST_CHECK),
-    }
-    return FastLearning.from_state(layout, settings, state)
+    tuples = TupleCounts(whole, whole.copy(), whole.sum(axis=2))
+    return FastLearning.from_counts(Setup(layout, settings), tuples, transitions, n)
 
 
 def vector_settings(model: TableModel) -> Settings:
@@ -168,9 +156,9 @@ def learn_policy(
     """Return the stage of Algorithm 4 after all episodes, each with its decoded reward, off their own policy."""
     decoder = build_decoder(layout, reading.posterior, settings.decoder)
     tuples = np.rint(counts.sum(axis=(1, 2, 3))).astype(np.int64)
-    stage = PolicyLearning(layout, settings, decoder, _found(np.zeros_like(tuples), tuples))
+    stage = PolicyLearning(Setup(layout, settings), decoder, _found(np.zeros_like(tuples), tuples))
     visits = np.zeros_like(tuples)
-    plan = Plan(layout.uniform_policy, PolicyLearning.name)
+    plan = PolicyPlan(layout.uniform_policy, PolicyLearning.name)
     for n, read in enumerate(episodes):
         episode = Episode(None, n, read.context, read.context, plan, np.empty(0))
         episode.states, episode.actions = read.states, read.actions

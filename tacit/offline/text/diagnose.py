@@ -15,7 +15,8 @@ from tacit.offline.reward_model import Decoded, Logs, open_logs
 from tacit.offline.text.gathering import ReadText, gather_text, read_text
 from tacit.offline.text.reward_model import Meanings, TextRewardModel, accept_unknown
 from tacit.text.conversation import Reaction
-from tacit.text.small.fitting import Evidence, cross_validate
+from tacit.text.evidence import Evidence
+from tacit.text.small.fitting import cross_validate
 from tacit.text.small.model import uniform_weights
 from tacit.text.small.posterior import Sample
 from tacit.trust.anchors import weigh_anchors

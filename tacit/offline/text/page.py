@@ -15,7 +15,7 @@ from tacit.logs.episodes import Problems
 from tacit.offline.tables.page import ANSWERS, encode_picture, finish_picture
 from tacit.offline.text.diagnose import TextDiagnosis
 from tacit.reports.palette import DECODED, OTHER, TRUE
-from tacit.text.small.fitting import BEYOND_CHANCE, Evidence
+from tacit.text.evidence import BEYOND_CHANCE, Evidence
 
 KINDS = {HETEROGENEOUS: TRUE, UNKNOWN: DECODED, HOMOGENEOUS: "#c9c9c9"}
 """The kinds of last states, and their colours."""

@@ -44,10 +44,10 @@ from tacit.offline.reward_model import (
 from tacit.offline.tables.off_policy import effective_size
 from tacit.offline.text.gathering import GatheredText, ReadText, gather_text, read_text
 from tacit.text.conversation import Reaction
-from tacit.text.small.fitting import Evidence
+from tacit.text.evidence import UNTESTED, Evidence, find_evidence
+from tacit.text.settings import TextSettings
 from tacit.text.small.model import SmallModel, uniform_weights
 from tacit.text.small.posterior import Sample, TextPosterior
-from tacit.text.stages import TextSettings
 from tacit.trust.anchors import MINORITY
 from tacit.trust.certificate import Certificate
 from tacit.trust.findings import Finding, worst_first
@@ -250,40 +250,6 @@ def certify(
                 MINORITY,
             ]
         ),
-    )
-
-
-UNTESTED = Finding(
-    "independence-untested",
-    "info",
-    "",
-    "Whether people react to the outcome alone, or to what was said whatever came of it (Assumption 2.1), is not "
-    "tested for text; theta and M are not estimated, but taken to be 0.9 and 1.",
-    "Read some of the sentences that were decoded, and check that they speak of the outcome.",
-)
-
-
-def find_evidence(evidence: Evidence) -> Iterator[Finding]:
-    """Yield whether feedback foretells what was said on reactions that were left out of the fit."""
-    told = f"(gain {evidence.gain:.4f}, standard error {evidence.error:.4f})"
-    if evidence.found:
-        yield Finding(
-            "feedback-tells",
-            "info",
-            "",
-            "On reactions left out of the fit, feedback tells which candidate came before it better than chance "
-            f"{told}.",
-            "Nothing needs to be done.",
-        )
-        return
-    yield Finding(
-        "feedback-tells-nothing",
-        "error",
-        "",
-        "On reactions left out of the fit, feedback tells which candidate came before it no better than chance "
-        f"{told}.",
-        "Log more episodes with random last actions, and check that feedback belongs to the episode that it is "
-        "logged with and depends on what was done.",
     )
 
 

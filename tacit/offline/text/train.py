@@ -6,6 +6,7 @@ good a state it led to (`tacit.text.small.model`). REINFORCE needs its own episo
 
 from __future__ import annotations
 
+from tacit.agent import Agent
 from tacit.logs.episodes import LogError, Problem, Problems
 from tacit.logs.files import dump_json
 from tacit.logs.record import Fault
@@ -13,9 +14,10 @@ from tacit.offline.reward_model import Logs, Progress, open_logs
 from tacit.offline.tables.gathering import REPORT_EVERY
 from tacit.offline.text.gathering import read_text
 from tacit.offline.text.reward_model import TextRewardModel
-from tacit.text.agent import TextAgent
+from tacit.text.conversations import Conversations
+from tacit.text.settings import TextSettings
 from tacit.text.small.model import SmallModel
-from tacit.text.stages import TextLearning, TextSettings
+from tacit.text.stages import TextLearning
 
 
 def train_text(
@@ -24,15 +26,13 @@ def train_text(
     seed: int = 0,
     problems: Problems | None = None,
     progress: Progress | None = None,
-) -> TextAgent:
+) -> Agent:
     """Return an agent with a copy of the model; the logs must be conversations of the model's horizon."""
     check_conversations(logs, model, problems, progress)
     features = model.model.features
     copied = SmallModel.from_state(model.model.to_state(), features.encoder, features.cache)
     settings = TextSettings(model.horizon, model.certificate.tuples, decoder=model.decoder)
-    agent = TextAgent(settings, seed, copied)
-    agent.stage = TextLearning(settings, copied)
-    return agent
+    return Agent(Conversations(settings, copied), seed=seed, stage=TextLearning(settings, copied))
 
 
 def check_conversations(

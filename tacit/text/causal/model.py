@@ -27,8 +27,8 @@ from tacit.text.causal.adapter import Adapter, flatten, split_like
 from tacit.text.causal.presets import BaseModel, Preset, check_runnable, find_preset
 from tacit.text.causal.prompts import policy_prompt, posterior_prompt
 from tacit.text.conversation import Choice, Conversation, Reaction, check_candidates
-from tacit.text.model import Progress
-from tacit.text.small.fitting import Evidence, remarks_on
+from tacit.text.evidence import Evidence, remarks_on
+from tacit.text.model import FitProgress
 
 LEAST_IMPROVEMENT = 1e-4
 """Gain in validation loss that counts as improvement."""
@@ -102,7 +102,7 @@ class CausalLM:
     def fit(
         self,
         reactions: Sequence[Reaction],
-        progress: Progress | None = None,
+        progress: FitProgress | None = None,
         rewards: Sequence[float] | None = None,
     ) -> None:
         """Learn the posterior anew from these reactions; `losses` then has the validation losses, epoch by epoch.
@@ -209,7 +209,7 @@ class CausalLM:
 class Report:
     """Tells a progress function, if there is one, of steps done out of `total`."""
 
-    def __init__(self, progress: Progress | None, total: int) -> None:
+    def __init__(self, progress: FitProgress | None, total: int) -> None:
         self._progress, self._total, self._done = progress, total, 0
 
     def step(self, what: str) -> None:

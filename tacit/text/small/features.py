@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.text.conversation import Conversation
-from tacit.text.model import Progress
+from tacit.text.model import FitProgress
 from tacit.text.small.cache import EncodingCache, key_of
 from tacit.text.small.encoder import Encoder, Float32Array
 from tacit.text.small.matching import match_features
@@ -26,27 +26,27 @@ class Features:
     def __init__(self, encoder: Encoder, cache: EncodingCache) -> None:
         self.encoder, self.cache = encoder, cache
 
-    def match(self, pairs: Sequence[Pair], progress: Progress | None = None) -> list[Float32Array]:
+    def match(self, pairs: Sequence[Pair], progress: FitProgress | None = None) -> list[Float32Array]:
         """Return for each pair how well its candidates fit, one (K, F) each; see `tacit.text.small.matching`."""
         keys = [key_of("match", self.encoder.name, c.utterances, candidates) for c, candidates in pairs]
         return self._known(keys, pairs, self._match, "matching candidates", progress)
 
-    def sentences(self, texts: Sequence[str], progress: Progress | None = None) -> Float32Array:
+    def sentences(self, texts: Sequence[str], progress: FitProgress | None = None) -> Float32Array:
         """Return sentence vectors, (n, d)."""
         return self._vectors("sentence", texts, self.encoder.sentences, "reading candidates", progress)
 
-    def reactions(self, texts: Sequence[str], progress: Progress | None = None) -> Float32Array:
+    def reactions(self, texts: Sequence[str], progress: FitProgress | None = None) -> Float32Array:
         """Return what reactions say of how people feel, (n, e)."""
         return self._vectors("reaction", texts, self.encoder.reactions, "reading feedback", progress)
 
-    def profiles(self, texts: Sequence[str], progress: Progress | None = None) -> Float32Array:
+    def profiles(self, texts: Sequence[str], progress: FitProgress | None = None) -> Float32Array:
         """Return what profiles say of people, (n, e); zeros for an empty one."""
         known = unique(text for text in texts if text)
         vectors = dict(zip(known, self._profiles(known, progress), strict=True))
         nothing = np.zeros(self.encoder.reading_size, np.float32)
         return np.array([vectors.get(text, nothing) for text in texts])
 
-    def _profiles(self, texts: Sequence[str], progress: Progress | None) -> Float32Array:
+    def _profiles(self, texts: Sequence[str], progress: FitProgress | None) -> Float32Array:
         return self._vectors("profile", texts, self.encoder.profiles, "reading profiles", progress)
 
     def _vectors(
@@ -55,7 +55,7 @@ class Features:
         texts: Sequence[str],
         encode: Callable[[Sequence[str]], Float32Array],
         what: str,
-        progress: Progress | None,
+        progress: FitProgress | None,
     ) -> Float32Array:
         keys = [key_of(kind, self.encoder.name, text) for text in texts]
         return np.array(self._known(keys, texts, lambda some: list(encode(some)), what, progress))
@@ -76,7 +76,7 @@ class Features:
         items: Sequence[Any],
         encode: Callable[[Sequence[Any]], list[Float32Array]],
         what: str,
-        progress: Progress | None,
+        progress: FitProgress | None,
     ) -> list[Float32Array]:
         known = self.cache.get(keys)
         missing = {key: item for key, item in zip(keys, items, strict=True) if key not in known}

@@ -19,6 +19,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from tacit.base.arrays import FloatArray
+from tacit.text.evidence import Evidence
 from tacit.text.small.posterior import LARGEST_RATIO, Sample, TextPosterior, fit_projection, softmax_match
 
 FIRST_WEIGHT = 4.0
@@ -27,8 +28,6 @@ FIRST_GOODNESS = -0.5
 """The bias of g before anything is known: a little less than a half of the states are good."""
 FIRST_KINDNESS = 4.0
 """How many standard deviations of the first principal component of reactions make one unit of log-odds."""
-BEYOND_CHANCE = 1.96
-"""Standard errors by which a gain must exceed 0 to be believed."""
 SETTLED = 1e-3
 """A round that changes no expected reward by more than this is the last."""
 SURE = 1e-9
@@ -78,21 +77,6 @@ def fit_text_posterior(
     return min(fitted, key=lambda posterior: squared_loss(posterior, sample, rewards, weights))
 
 
-class Evidence(NamedTuple):
-    """How much better than uniform a posterior foretells candidates on reactions that it was not fitted to.
-
-    `gain` is the mean drop in squared loss (eq. 5), `error` its standard error.
-    """
-
-    gain: float
-    error: float
-
-    @property
-    def found(self) -> bool:
-        """Return whether the gain is beyond chance (one-sided, 2.5 %)."""
-        return self.gain > BEYOND_CHANCE * self.error
-
-
 def cross_validate(sample: Sample, settings: FittingSettings, weights: FloatArray | None = None) -> Evidence:
     """Return the evidence that feedback tells anything: each half of the reactions is foretold from the other.
 
@@ -107,21 +91,6 @@ def cross_validate(sample: Sample, settings: FittingSettings, weights: FloatArra
         uniform = 1 - 1 / left_out.mask.sum(axis=1)
         gains[half] = each[half] * (uniform - squared_losses(posterior, left_out))
     return Evidence(float(gains.mean()), float(gains.std() / np.sqrt(len(sample))))
-
-
-def remarks_on(evidence: Evidence) -> tuple[str, ...]:
-    """Return what the user must be told of a fit: that feedback says nothing, if it does not.
-
-    >>> remarks_on(Evidence(gain=0.1, error=0.01))
-    ()
-    """
-    if evidence.found:
-        return ()
-    return (
-        "the feedback is not shown to be more than noise: on reactions left out of the fit it foretells the candidates "
-        f"taken no better than chance (gain {evidence.gain:.4f}, standard error {evidence.error:.4f}), so do not trust "
-        "decoded rewards yet; explore longer, and check that feedback depends on what was done",
-    )
 
 
 def squared_loss(

@@ -17,18 +17,12 @@ from scipy.special import softmax
 
 from tacit.base.arrays import FloatArray
 from tacit.text.conversation import Choice, Conversation, Reaction
-from tacit.text.model import Progress
+from tacit.text.evidence import Evidence, remarks_on
+from tacit.text.model import FitProgress
 from tacit.text.small.cache import EncodingCache, default_path
 from tacit.text.small.encoder import BundledEncoder, Encoder, Float32Array
 from tacit.text.small.features import Features
-from tacit.text.small.fitting import (
-    Evidence,
-    FittingSettings,
-    cross_validate,
-    fit_logistic,
-    fit_text_posterior,
-    remarks_on,
-)
+from tacit.text.small.fitting import FittingSettings, cross_validate, fit_logistic, fit_text_posterior
 from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample, TextPosterior
 
@@ -66,7 +60,6 @@ class SmallModel:
         self.settings = settings if settings is not None else SmallSettings()
         self.features = Features(encoder or bundled_encoder(), cache or EncodingCache(default_path()))
         self.fitted: TextPosterior | None = None
-        self.remarks: tuple[str, ...] = ()
         self.evidence: Evidence | None = None
         self.policy: list[FloatArray] = []  # one vector of weights a step
         self._baseline = 0.0
@@ -77,7 +70,7 @@ class SmallModel:
         self,
         pairs: Sequence[tuple[Conversation, tuple[str, ...]]],
         feedback: Sequence[str],
-        progress: Progress,
+        progress: FitProgress,
     ) -> None:
         """Encode in batches what will be met: conversations with their candidates, and feedback.
 
@@ -104,6 +97,11 @@ class SmallModel:
         predicted: FloatArray = self._posterior().predict(sample)[0]
         return predicted
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return what the user must be told of the last fit: that it learned nothing, if it did not."""
+        return () if self.evidence is None else remarks_on(self.evidence)
+
     def confidence(self, reaction: Reaction) -> float:
         """Return how sure the likelier reward of a reaction is, in [1/2, 1]."""
         return float(self._posterior().confidence(self.sample([reaction]))[0])
@@ -111,7 +109,7 @@ class SmallModel:
     def fit(
         self,
         reactions: Sequence[Reaction],
-        progress: Progress | None = None,
+        progress: FitProgress | None = None,
         rewards: Sequence[float] | None = None,
     ) -> None:
         """Learn the posterior (eq. 5) and a first policy; known `rewards` take the place of the feedback's meaning."""
@@ -120,7 +118,6 @@ class SmallModel:
         weights = uniform_weights(reactions)
         self.fitted = fit_text_posterior(sample, self.settings.fitting, known, weights)
         self.evidence = None if known is not None else cross_validate(sample, self.settings.fitting, weights)
-        self.remarks = () if self.evidence is None else remarks_on(self.evidence)
         self.policy = [self._fit_values(reactions, sample, step) for step in range(self.horizon - 1)]
         self.policy.append(self.fitted.match_weights.copy())
         self._gradient = [np.zeros_like(weights) for weights in self.policy]
@@ -148,7 +145,7 @@ class SmallModel:
             "policy": list(self.policy),
             "baseline": self._baseline,
             "steps": self._steps,
-            "remarks": list(self.remarks),
+            "evidence": None if self.evidence is None else list(self.evidence),
             "gradient": list(self._gradient),
         }
 
@@ -163,7 +160,7 @@ class SmallModel:
         model.fitted = None if state["fitted"] is None else TextPosterior.from_state(state["fitted"])
         model.policy, model._gradient = list(state["policy"]), list(state["gradient"])
         model._baseline, model._steps = state["baseline"], state["steps"]
-        model.remarks = tuple(state["remarks"])
+        model.evidence = None if state["evidence"] is None else Evidence(*state["evidence"])
         return model
 
     def _posterior(self) -> TextPosterior:
@@ -188,7 +185,7 @@ class SmallModel:
         vectors = self.features.sentences([conversation.context.request, *candidates]).astype(np.float64)
         return np.concatenate([vectors[1:], vectors[1:] * vectors[0] * np.sqrt(vectors.shape[1])], axis=1)
 
-    def sample(self, reactions: Sequence[Reaction], progress: Progress | None = None) -> Sample:
+    def sample(self, reactions: Sequence[Reaction], progress: FitProgress | None = None) -> Sample:
         """Return reactions as the numbers that the posterior reads."""
         choices = [reaction.choice for reaction in reactions]
         matches = self.features.match([(c.conversation, c.candidates) for c in choices], progress)

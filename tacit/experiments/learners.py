@@ -1,0 +1,101 @@
+"""The learners of every table by name: Tacit, and what it is measured against; all through the same agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import gymnasium as gym
+
+from tacit.agent import Agent
+from tacit.baselines.feedback_as_reward import FeedbackAsReward, with_reward_as_feedback
+from tacit.baselines.last_step_igl import LastStepExploration
+from tacit.baselines.uniform import Uniform
+from tacit.envs.gym_adapter import GymSource
+from tacit.envs.layered import LayeredEnv
+from tacit.learning.settings import Settings
+from tacit.learning.stage import Setup
+from tacit.problem.layout import Layout
+from tacit.text.conversations import Conversations
+from tacit.text.judges import REWARDED, UNREWARDED
+from tacit.text.model import TextModel
+from tacit.text.settings import TextSettings
+
+NEVER = 2**62
+"""An exploration that never ends."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A way of making an agent from (layout, settings, seed), and whether it is told the true reward."""
+
+    make: Callable[[Layout, Settings, int], Agent]
+    sees_reward: bool = False
+
+    def source(self, env: LayeredEnv) -> GymSource:
+        """Return the environment as this learner meets it: the ceiling gets the reward for its feedback."""
+        if not self.sees_reward:
+            return GymSource(env)
+        return GymSource(env, feedback_of=lambda observation, info: info["evaluation"]["reward"])
+
+
+LEARNERS: Mapping[str, Learner] = {
+    "tacit": Learner(lambda layout, settings, seed: Agent(layout, replace(settings, recipe="paper"), seed)),
+    "tacit_fast": Learner(
+        lambda layout, settings, seed: Agent(layout, replace(settings, recipe="fast"), seed)
+    ),
+    "oracle_reward": Learner(
+        lambda layout, settings, seed: _believer(with_reward_as_feedback(layout), settings, seed),
+        sees_reward=True,
+    ),
+    "feedback_as_reward": Learner(lambda layout, settings, seed: _believer(layout, settings, seed)),
+    "feedback_as_reward_blind": Learner(
+        lambda layout, settings, seed: _believer(layout, settings, seed, blind=True)
+    ),
+    "last_step_igl": Learner(
+        lambda layout, settings, seed: Agent(
+            layout, settings, seed, LastStepExploration(Setup(layout, settings))
+        )
+    ),
+    "uniform": Learner(
+        lambda layout, settings, seed: Agent(layout, settings, seed, Uniform(Setup(layout, settings)))
+    ),
+}
+"""The learners of every table, in its order: Tacit by the paper's recipe and by its own, the ceiling, three that
+take a short cut, the floor."""
+
+
+def _believer(layout: Layout, settings: Settings, seed: int, blind: bool = False) -> Agent:
+    return Agent(layout, settings, seed, FeedbackAsReward(Setup(layout, settings), blind))
+
+
+@dataclass(frozen=True)
+class TextLearner:
+    """One learner: what it changes in the settings, and whether it is told the reward."""
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    told: bool = False
+
+    def make(self, settings: TextSettings, seed: int, model: TextModel | None = None) -> Agent:
+        """Return a new agent of this kind."""
+        return Agent(Conversations(replace(settings, **self.changes), model, seed), seed=seed)
+
+    def source(self, env: gym.Env[Any, Any]) -> GymSource:
+        """Return the episode source that this learner sees; the ceiling is told the reward in words."""
+        return GymSource(env, feedback_of=_reward_in_words if self.told else None)
+
+
+TEXT_LEARNERS: Mapping[str, TextLearner] = {
+    "tacit": TextLearner(),
+    "tacit_paper_gamma": TextLearner({"gamma_scale": 1.0}),
+    "oracle_reward": TextLearner({"judge": "told"}, told=True),
+    "universal_judge": TextLearner({"judge": "kind words"}),
+    "last_step_igl": TextLearner({"improves": "last"}),
+    "uniform": TextLearner({"exploration": NEVER}),
+}
+"""`tacit_paper_gamma` chooses by the paper's gamma_t = sqrt(K t), all others by Tacit's `gamma_scale` times that."""
+
+
+def _reward_in_words(observation: Any, info: Mapping[str, Any]) -> str:
+    return REWARDED if info["evaluation"]["reward"] else UNREWARDED

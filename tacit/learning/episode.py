@@ -1,0 +1,153 @@
+"""The handle of one episode, what was shown and done in it, and the rules that every handle keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+from tacit.base.arrays import FloatArray
+
+
+class Plan(Protocol):
+    """How one episode will be played; fixed when it begins."""
+
+    @property
+    def stage(self) -> str:
+        """Return the name of the stage that planned."""
+
+    @property
+    def explores(self) -> bool:
+        """Return whether the episode is played to learn something rather than to earn."""
+
+    def chances(self, step: int, shown: Any) -> FloatArray:
+        """Return the probability of each action at a step, (K,), where `shown` is the state as the world reads it."""
+
+
+class Step(NamedTuple):
+    """One step in the user's own words: the state, the action taken, the actions on offer and its probability."""
+
+    state: Any
+    action: Any
+    actions: tuple[Any, ...]
+    probability: float
+
+
+class StepReader(Protocol):
+    """Who began an episode and can put its steps into the user's words: an agent."""
+
+    def read_steps(self, episode: Episode) -> tuple[Step, ...]:
+        """Return the steps taken so far."""
+
+
+class Episode:
+    """The handle of one episode: what it was given, what it did, whether it is still open.
+
+    `context` is as the user knows it and `feedback` as it was given, `encoded` is the context as stages see it.
+    `states` (as the world reads them), `actions` (indices) and `chances` have one entry a step. `decoded_reward` is
+    what the feedback was taken to mean, None while that is not known.
+    """
+
+    __slots__ = (
+        "actions",
+        "chances",
+        "context",
+        "decoded_reward",
+        "draws",
+        "encoded",
+        "feedback",
+        "id",
+        "open",
+        "owner",
+        "plan",
+        "states",
+    )
+
+    def __init__(
+        self, owner: StepReader | None, number: int, context: Any, encoded: Any, plan: Plan, draws: FloatArray
+    ) -> None:
+        self.owner = owner
+        self.id = number
+        self.context = context
+        self.encoded = encoded
+        self.plan = plan
+        self.draws = draws
+        self.states: list[Any] = []
+        self.actions: list[int] = []
+        self.chances: list[float] = []
+        self.feedback: Any = None
+        self.open = True
+        self.decoded_reward: float | None = None
+
+    @property
+    def probability(self) -> float:
+        """Return the probability with which the last action was taken."""
+        if not self.chances:
+            raise ValueError(
+                f"an action has a probability once it is taken, episode {self.id} has none; act first"
+            )
+        return self.chances[-1]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Return what was shown and done, step by step."""
+        assert self.owner is not None
+        return self.owner.read_steps(self)
+
+    def __repr__(self) -> str:
+        status = "open" if self.open else "ended"
+        return f"Episode(id={self.id}, stage={self.plan.stage!r}, steps={len(self.actions)}, {status})"
+
+
+def find_open(open_episodes: Mapping[int, Episode], number: int) -> Episode:
+    """Return the open episode with that id, or raise ValueError."""
+    try:
+        return open_episodes[number]
+    except KeyError:
+        raise ValueError(f"there is no open episode {number!r}; see `open_episodes`") from None
+
+
+def check_ours(agent: object, episode: Any) -> None:
+    """Raise ValueError unless `episode` is a handle that `agent` began."""
+    if not isinstance(episode, Episode) or episode.owner is not agent:
+        raise ValueError(
+            f"an episode is played with the agent that began it, got {episode!r}; after loading an agent, "
+            "take its open episodes from `open_episodes` or `episode(id)`"
+        )
+
+
+def check_open(episode: Episode) -> None:
+    """Raise ValueError if the episode has ended."""
+    if not episode.open:
+        raise ValueError(f"episode {episode.id} has ended; call begin for a new one")
+
+
+def check_complete(episode: Episode, horizon: int) -> None:
+    """Raise ValueError unless all steps were taken."""
+    taken = len(episode.actions)
+    if taken != horizon:
+        raise ValueError(
+            f"an episode has {horizon} steps before its feedback, episode {episode.id} "
+            f"has taken {taken}; act at each step first, or abandon the episode"
+        )
+
+
+def refuse_step(episode: Episode, step: int, horizon: int, state: Any) -> NoReturn:
+    """Raise the ValueError of a state that is not the next one: after the last step, or of another layer."""
+    taken = len(episode.actions)
+    if taken == horizon:
+        raise ValueError(
+            f"an episode has {horizon} steps and episode {episode.id} has taken them all, "
+            f"got state {state!r}; end it with its feedback"
+        )
+    raise ValueError(
+        f"step {taken + 1} needs a state of layer {taken + 1}, got {state!r} of layer {step + 1}; "
+        "show the states of an episode in order, each once"
+    )
+
+
+def refuse_other_feedback(episode: Episode, feedback: Any) -> NoReturn:
+    """Raise the ValueError of an episode that ended with one feedback and is told another."""
+    raise ValueError(
+        f"episode {episode.id} has ended with feedback {episode.feedback!r}, got {feedback!r}; "
+        "an episode is learned from once: begin a new one"
+    )

@@ -1,0 +1,102 @@
+"""The world of layered problems: labels or vectors, states and actions known beforehand (section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from tacit.learning.episode import Episode, Plan
+from tacit.learning.fast import FastLearning
+from tacit.learning.homing import Homing
+from tacit.learning.settings import Settings
+from tacit.learning.stage import LayeredStage, PolicyPlan, Setup, Stage, best_policy, policy_plan
+from tacit.planning.transition import TransitionCounts, TransitionEstimate
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded, Label
+
+
+class Layered:
+    """A layout with the settings to learn it by; see `tacit.learning.world.World`.
+
+    `dynamics` makes the estimate of the dynamics that the stages plan with.
+    """
+
+    name: ClassVar[str] = "layered"
+    plan_draws: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        layout: Layout,
+        settings: Settings | None = None,
+        dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts,
+    ) -> None:
+        self.layout = layout
+        self.settings = settings if settings is not None else Settings()
+        self.setup = Setup(layout, self.settings, dynamics)
+
+    @property
+    def horizon(self) -> int:
+        """Return the number of layers."""
+        return self.layout.horizon
+
+    def first_stage(self) -> LayeredStage:
+        """Return the stage that the recipe begins with: homing for the paper's Algorithm 1."""
+        return Homing(self.setup) if self.settings.recipe == "paper" else FastLearning(self.setup)
+
+    def read_context(self, context: Any) -> Encoded:
+        """Return a context as the layout encodes it."""
+        return self.layout.contexts.encode(context, "context")
+
+    def read_feedback(self, feedback: Any) -> Encoded:
+        """Return feedback as the layout encodes it."""
+        return self.layout.feedback.encode(feedback, "feedback")
+
+    def read_state(self, episode: Episode, state: Any, actions: Sequence[Any] | None) -> tuple[int, int]:
+        """Return (layer, index in the layer); the actions are the layout's, so none may be given."""
+        if actions is not None:
+            raise ValueError(
+                f"the layout says which actions a state offers, got {actions!r} with {state!r}; leave them out"
+            )
+        return self.layout.locate(state)
+
+    def offered(self, step: int, shown: int) -> tuple[Label, ...]:
+        """Return the labels of a state's actions."""
+        return self.layout.actions[step][shown]
+
+    def context_label(self, encoded: Encoded) -> Any:
+        """Return the label of a context, or the numbers of its vector."""
+        return self.layout.contexts.decode(encoded)
+
+    def state_label(self, step: int, shown: int) -> Label:
+        """Return the label of a state."""
+        return self.layout.states[step][shown]
+
+    def policy(self, stage: Stage, context: Encoded) -> dict[Label, dict[Label, float]]:
+        """Return the probability of each action in each state."""
+        policy = best_policy(stage, context)
+        return {
+            state: dict(zip(self.layout.actions[h][s], policy[h, s].tolist(), strict=False))
+            for h, layer in enumerate(self.layout.states)
+            for s, state in enumerate(layer)
+        }
+
+    def save_episode(self, episode: Episode) -> dict[str, Any]:
+        """Return plan and states as plain values and arrays."""
+        return {"plan": policy_plan(episode)._asdict(), "states": episode.states}
+
+    def restore_episode(self, stage: Stage, state: Mapping[str, Any]) -> tuple[Plan, list[int]]:
+        """Return (plan, states) that `save_episode` described."""
+        return PolicyPlan(**state["plan"]), list(state["states"])
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the layout and the settings."""
+        return {"layout": self.layout.to_json(), "settings": self.settings.to_json()}
+
+    @classmethod
+    def from_state(
+        cls,
+        state: Mapping[str, Any],
+        dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts,
+    ) -> Layered:
+        """Return the world that `to_state` described."""
+        return cls(Layout.from_json(state["layout"]), Settings.from_json(state["settings"]), dynamics)

@@ -1,0 +1,60 @@
+"""What agents differ by: what a state offers, how things are encoded, and which stages they begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+from tacit.learning.episode import Episode, Plan
+from tacit.learning.stage import Stage
+
+
+class World(Protocol):
+    """Reads contexts, states and feedback for an agent; `Layered` for labels and vectors, `Conversations` for text.
+
+    A state is `shown` to stages as the world reads it: an index in its layer, or a turn of a conversation.
+    """
+
+    name: ClassVar[str]
+    plan_draws: ClassVar[int]
+    """Uniform numbers that planning takes of an episode's own, before one for each step."""
+
+    @property
+    def horizon(self) -> int:
+        """Return how many steps an episode has."""
+
+    def first_stage(self) -> Stage:
+        """Return the stage that learning begins with."""
+
+    def read_context(self, context: Any) -> Any:
+        """Return a context as stages see it, or raise ValueError."""
+
+    def read_feedback(self, feedback: Any) -> Any:
+        """Return feedback as stages see it, or raise ValueError."""
+
+    def read_state(self, episode: Episode, state: Any, actions: Sequence[Any] | None) -> tuple[int, Any]:
+        """Return (step, shown) of a state and the actions on offer, or raise ValueError.
+
+        Asked again for the state of the last step taken, that step and what was shown then.
+        """
+
+    def offered(self, step: int, shown: Any) -> tuple[Any, ...]:
+        """Return the actions on offer, as the user knows them."""
+
+    def context_label(self, encoded: Any) -> Any:
+        """Return a context as the user knows it, in plain values."""
+
+    def state_label(self, step: int, shown: Any) -> Any:
+        """Return a state as the user knows it."""
+
+    def policy(self, stage: Stage, context: Any) -> Mapping[Any, Mapping[Any, float]]:
+        """Return for each state the probability of each action that the stage takes to be best."""
+
+    def save_episode(self, episode: Episode) -> dict[str, Any]:
+        """Return plan and states of an open episode as plain values and arrays."""
+
+    def restore_episode(self, stage: Stage, state: Mapping[str, Any]) -> tuple[Plan, list[Any]]:
+        """Return (plan, states) that `save_episode` described."""
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain values from which the class's `from_state` rebuilds the world."""

@@ -1,0 +1,149 @@
+"""The world of conversations: states, candidates and feedback are sentences, and candidates come with the state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from tacit.learning.episode import Episode, Plan
+from tacit.learning.stage import Stage
+from tacit.text.conversation import Conversation, Exchange, TextContext, check_candidates, check_text
+from tacit.text.model import RestoreModel, TextModel
+from tacit.text.models import make_model, restore_model
+from tacit.text.settings import TextSettings
+from tacit.text.stages import TalkPlan, TextExploration, TextLearning, TextStage, restore_reaction
+
+
+class Turn(NamedTuple):
+    """A state as the stages see it: what the person said last, the candidates on offer, and what was said before."""
+
+    heard: str
+    candidates: tuple[str, ...]
+    conversation: Conversation
+
+
+class Conversations:
+    """Conversations of `settings.horizon` choices; see `tacit.learning.world.World`.
+
+    The state is what the person said last; at the first step, the request. `model` is made by its name in the settings
+    unless it is given. All agents of one object share its model: make one for each agent.
+
+    >>> from tacit.agent import Agent
+    >>> agent = Agent(Conversations(TextSettings(horizon=1)), seed=1)
+    >>> episode = agent.begin("I am looking for something to read")
+    >>> agent.act(episode, "I am looking for something to read", ["A novel?", "A comic?", "A newspaper?"])
+    'A novel?'
+    >>> agent.end(episode, "Oh, why not.")
+    >>> episode
+    Episode(id=0, stage='exploration', steps=1, ended)
+    """
+
+    name: ClassVar[str] = "conversations"
+    plan_draws: ClassVar[int] = 0
+
+    def __init__(
+        self, settings: TextSettings | None = None, model: TextModel | None = None, seed: int = 0
+    ) -> None:
+        self.settings = settings = settings if settings is not None else TextSettings()
+        self.model = model if model is not None else make_model(settings.model, settings.horizon, seed)
+
+    @property
+    def horizon(self) -> int:
+        """Return how many choices a conversation has."""
+        return self.settings.horizon
+
+    def first_stage(self) -> TextStage:
+        """Return uniform exploration."""
+        return TextExploration(self.settings, self.model)
+
+    def read_context(self, context: Any) -> TextContext:
+        """Return the context from a request, or a mapping with `request` and perhaps `profile`."""
+        return TextContext.read(context)
+
+    def read_feedback(self, feedback: Any) -> str:
+        """Return the feedback, which must be a text."""
+        return check_text("feedback", feedback)
+
+    def read_state(self, episode: Episode, state: Any, actions: Sequence[Any] | None) -> tuple[int, Turn]:
+        """Return the step and the turn; the same words and candidates as at the last step are a repeated question."""
+        heard, offered, step = (
+            check_text("state", state),
+            check_candidates(actions or ()),
+            len(episode.actions),
+        )
+        if step and episode.states[-1][:2] == (heard, offered):
+            return step - 1, episode.states[-1]
+        if step == self.horizon - 1:
+            self._check_decodable(offered)
+        return step, Turn(heard, offered, _so_far(episode, heard))
+
+    def offered(self, step: int, shown: Turn) -> tuple[str, ...]:
+        """Return the candidates."""
+        return shown.candidates
+
+    def context_label(self, encoded: TextContext) -> dict[str, str]:
+        """Return request and profile."""
+        return encoded.to_json()
+
+    def state_label(self, step: int, shown: Turn) -> str:
+        """Return what the person said last; at first, the request."""
+        return shown.conversation.utterances[-1]
+
+    def policy(self, stage: Stage, context: TextContext) -> Mapping[Any, Mapping[Any, float]]:
+        """Refuse: candidates are not known beforehand."""
+        raise ValueError(
+            "a policy lists what is done in every state, and conversations have no end of states; begin an episode, "
+            "act, and see its probability"
+        )
+
+    def save_episode(self, episode: Episode) -> dict[str, Any]:
+        """Return plan and states as plain values."""
+        return {
+            "plan": {"stage": episode.plan.stage, "explores": episode.plan.explores},
+            "states": [
+                [turn.heard, list(turn.candidates), turn.conversation.to_json()] for turn in episode.states
+            ],
+        }
+
+    def restore_episode(self, stage: Stage, state: Mapping[str, Any]) -> tuple[Plan, list[Turn]]:
+        """Return (plan, states) that `save_episode` described."""
+        plan = TalkPlan(**state["plan"], chooser=stage if isinstance(stage, TextLearning) else None)
+        turns = [
+            Turn(heard, tuple(offered), Conversation.read(said)) for heard, offered, said in state["states"]
+        ]
+        return plan, turns
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the settings; the model is kept with the stage, which learns it."""
+        return {"settings": self.settings.to_json()}
+
+    @classmethod
+    def from_state(
+        cls, state: Mapping[str, Any], model_state: Mapping[str, Any], restore: RestoreModel | None = None
+    ) -> Conversations:
+        """Return the world that `to_state` described, with its model; `restore` rebuilds one that has no name."""
+        settings = TextSettings.from_json(state["settings"])
+        made = restore_model(settings.model, model_state) if restore is None else restore(model_state)
+        return cls(settings, made)
+
+    def restore_stage(self, name: str, state: Mapping[str, Any]) -> TextStage:
+        """Return the stage that `to_state` described; its model is the world's."""
+        if name == TextExploration.name:
+            reactions = [restore_reaction(reaction) for reaction in state["reactions"]]
+            return TextExploration(self.settings, self.model, reactions)
+        return TextLearning(self.settings, self.model, state["learned"])
+
+    def _check_decodable(self, candidates: tuple[str, ...]) -> None:
+        try:
+            self.settings.decoder.build(len(candidates))
+        except ValueError as error:
+            raise ValueError(f"feedback on {len(candidates)} candidates cannot be decoded: {error}") from None
+
+
+def _so_far(episode: Episode, heard: str) -> Conversation:
+    """Return the conversation when the person has just said `heard`; at first that is the request."""
+    if not episode.actions:
+        return Conversation(episode.encoded)
+    last: Turn = episode.states[-1]
+    said = Exchange(last.candidates[episode.actions[-1]], heard)
+    return last.conversation._replace(exchanges=(*last.conversation.exchanges, said))

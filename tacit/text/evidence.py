@@ -1,0 +1,83 @@
+"""Whether feedback was shown to tell anything: the evidence of a fit, and what is found from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tacit.trust.findings import Finding
+
+BEYOND_CHANCE = 1.96
+"""Standard errors by which a gain must exceed 0 to be believed."""
+
+STILL_EXPLORING = Finding(
+    "still-exploring",
+    "caution",
+    "",
+    "Nothing has been made of the feedback yet: the agent takes candidates at random and listens.",
+    "Let it run on; it fits what feedback means when exploration ends.",
+)
+UNTESTED = Finding(
+    "independence-untested",
+    "info",
+    "",
+    "Whether people react to the outcome alone, or to what was said whatever came of it (Assumption 2.1), is not "
+    "tested for text; theta and M are not estimated, but taken to be 0.9 and 1.",
+    "Read some of the sentences that were decoded, and check that they speak of the outcome.",
+)
+
+
+class Evidence(NamedTuple):
+    """How much better than uniform a posterior foretells candidates on reactions that it was not fitted to.
+
+    `gain` is the mean drop in squared loss (eq. 5), `error` its standard error.
+    """
+
+    gain: float
+    error: float
+
+    @property
+    def found(self) -> bool:
+        """Return whether the gain is beyond chance (one-sided, 2.5 %)."""
+        return self.gain > BEYOND_CHANCE * self.error
+
+
+def remarks_on(evidence: Evidence) -> tuple[str, ...]:
+    """Return what the user must be told of a fit: that feedback says nothing, if it does not.
+
+    >>> remarks_on(Evidence(gain=0.1, error=0.01))
+    ()
+    """
+    if evidence.found:
+        return ()
+    return (
+        "the feedback is not shown to be more than noise: on reactions left out of the fit it foretells the candidates "
+        f"taken no better than chance (gain {evidence.gain:.4f}, standard error {evidence.error:.4f}), so do not trust "
+        "decoded rewards yet; explore longer, and check that feedback depends on what was done",
+    )
+
+
+def find_evidence(evidence: Evidence | None) -> Iterator[Finding]:
+    """Yield whether feedback foretells what was said on reactions that were left out of the fit; None: not asked."""
+    if evidence is None:
+        return
+    told = f"(gain {evidence.gain:.4f}, standard error {evidence.error:.4f})"
+    if evidence.found:
+        yield Finding(
+            "feedback-tells",
+            "info",
+            "",
+            "On reactions left out of the fit, feedback tells which candidate came before it better than chance "
+            f"{told}.",
+            "Nothing needs to be done.",
+        )
+        return
+    yield Finding(
+        "feedback-tells-nothing",
+        "error",
+        "",
+        "On reactions left out of the fit, feedback tells which candidate came before it no better than chance "
+        f"{told}.",
+        "Log more episodes with random last actions, and check that feedback belongs to the episode that it is "
+        "logged with and depends on what was done.",
+    )
