@@ -249,7 +249,7 @@ def wrong_first_steps(agent: Any, entry: Entry) -> dict[str, tuple[Any, ...]]:
             "no candidates": (entry.shown[0][0], ()),
             "a candidate twice": (entry.shown[0][0], ("a", "a")),
         }
-    return {"a state of a later layer": (agent.layout.states[-1][0],)}
+    return {"a state of a later layer": (agent.layout.endings.labels[0],)}
 
 
 def different_feedback(agent: Any, feedback: Any) -> Any:
