@@ -23,7 +23,7 @@ from tacit.base.arrays import FloatArray
 from tacit.baselines.text_learners import TEXT_LEARNERS
 from tacit.envs.booking import SETTINGS, BookingEnv, load_tasks, make_dialogues
 from tacit.envs.dialogues import Dialogue
-from tacit.experiments.summary import mean_interval
+from tacit.reports.intervals import mean_interval
 from tacit.text.agent import TextAgent
 from tacit.text.conversation import Choice, Conversation, Exchange, Reaction, TextContext
 from tacit.text.small.model import SmallModel

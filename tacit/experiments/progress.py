@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from tacit.engines.local import Failure
+from tacit.engines.task import Done
 from tacit.experiments.tasks import Task
 
 QUIET = 10.0
@@ -64,8 +64,10 @@ class Tally:
         self._played[task] += amount
         self.running[task] = stage
 
-    def end(self, task: Task) -> None:
-        """Note that a task is over, and what it took."""
+    def end(self, task: Task, failed: bool = False) -> None:
+        """Note that a task is over, and what it took; one of which nothing was heard took what was expected."""
+        if not failed and not self._played[task]:
+            self._played[task] = self._expected[task]
         self._actual[task.learner] = self._expected[task] = self._played[task]
         self.running.pop(task, None)
         self.over += 1
@@ -76,7 +78,7 @@ class Tally:
 
 
 class Display:
-    """Shows a `Tally`; it is what `perform_all` talks to. Use it in a `with` block."""
+    """Shows a `Tally`; it is the listener of the engine. Use it in a `with` block."""
 
     def __init__(self, tally: Tally, unit: str, console: Console) -> None:
         self._tally, self._unit, self._console = tally, unit, console
@@ -113,13 +115,12 @@ class Display:
         """Note that a task has got further."""
         self._tally.advance(task, amount, stage)
 
-    def ended(self, task: Task, failure: Failure | None) -> None:
+    def ended(self, done: Done[Task, Any]) -> None:
         """Note that a task is over; say so at once if it failed."""
-        self._tally.end(task)
-        if failure is not None:
-            self._console.print(
-                f"[red]failed:[/red] {escape(task.label)}: {escape(failure.reason)}", soft_wrap=True
-            )
+        self._tally.end(done.task, failed=done.failure is not None)
+        if done.failure is not None:
+            words = f"{escape(done.task.label)}: {escape(done.failure.reason)}"
+            self._console.print(f"[red]failed:[/red] {words}", soft_wrap=True)
 
     def tick(self) -> None:
         """Refresh the bar, or print a line if it is time."""

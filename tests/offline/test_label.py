@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from tacit.engines.ray import Gatherer, Surveyor
+from tacit.offline.ray_passes import Gatherer, Surveyor
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs.episodes import LogWriter, Problems, read_logs
