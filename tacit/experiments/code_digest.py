@@ -45,41 +45,46 @@ def digest_closure(module: str, read: Read, versions: Callable[[set[str]], Mappi
 
 def find_closure(module: str, read: Read) -> tuple[dict[str, ast.Module], set[str]]:
     """Return the modules of the package that `module` needs, itself included, and the packages beside it."""
-    package = module.partition(".")[0]
+    package, read = module.partition(".")[0], cache(read)
     inside: dict[str, ast.Module] = {}
     outside: set[str] = set()
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        tree = None if name in inside else read(name)
-        if tree is None:
-            continue  # a name that a module defines, or one that was here before
+        tree = read(name)
+        if tree is None or name in inside:
+            continue
         inside[name] = tree
-        for imported in list_imports(tree):
-            top = imported.partition(".")[0]
+        for source, names in list_imports(tree):
+            top = source.partition(".")[0]
             if top == package:
-                waiting.append(imported)
+                waiting += modules_of(source, names, read)
             elif top not in sys.stdlib_module_names:
                 outside.add(top)
     return inside, outside
 
 
-def list_imports(tree: ast.Module) -> Iterator[str]:
-    """Yield all that a module may import: `from a import b` may mean the module a.b.
+def list_imports(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
+    """Yield what a module imports from, and which names.
 
     >>> list(list_imports(ast.parse("import x.y; from a import b")))
-    ['x.y', 'a', 'a.b']
+    [('x.y', []), ('a', ['b'])]
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, []) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.level or node.module is None:
                 raise ValueError(
-                    f"imports must be absolute to be followed, got one relative in line {node.lineno}"
+                    f"imports must be absolute to be followed, got a relative one in line {node.lineno}"
                 )
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            yield node.module, [alias.name for alias in node.names]
+
+
+def modules_of(source: str, names: list[str], read: Read) -> list[str]:
+    """Return the modules that names come from: those that are modules are themselves, the others are in `source`."""
+    modules = [f"{source}.{name}" for name in names if read(f"{source}.{name}") is not None]
+    return modules if names and len(modules) == len(names) else [source, *modules]
 
 
 class Source:

@@ -90,10 +90,9 @@ def test_a_killed_worker_is_told():
     assert last.result == ("task", 1)
 
 
-@pytest.mark.parametrize("keep_going", [True, False])
-def test_no_process_outlives_the_iterator(keep_going):
+def test_no_process_outlives_the_iterator():
     before = set(psutil.Process().children())
-    dealt = deal([("process", 0), ("sleep", 60)], make_picky, jobs=2, keep_going=keep_going)
+    dealt = deal([("process", 0), ("sleep", 60)], make_picky, jobs=2)
     worker = next(dealt).result
     assert psutil.pid_exists(worker)
     dealt.close()
