@@ -33,7 +33,9 @@ def digest_of(function: Callable[..., Any]) -> str:
 def digest_module(module: str) -> str:
     """Return a digest of a module and of all that it imports."""
     package = module.partition(".")[0]
-    return digest_closure(module, Source(package, Path(str(files(package)))).read, distributed_versions)
+    return digest_closure(
+        module, PackageSource(package, Path(str(files(package)))).read, distributed_versions
+    )
 
 
 def digest_closure(module: str, read: Read, versions: Callable[[set[str]], Mapping[str, str]]) -> str:
@@ -87,7 +89,7 @@ def modules_of(source: str, names: list[str], read: Read) -> list[str]:
     return modules if names and len(modules) == len(names) else [source, *modules]
 
 
-class Source:
+class PackageSource:
     """The modules of a package in a directory."""
 
     def __init__(self, package: str, directory: Path) -> None:

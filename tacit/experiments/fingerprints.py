@@ -7,14 +7,14 @@ import json
 
 from tacit.experiments.code_digest import digest_of
 from tacit.experiments.study import Study
-from tacit.experiments.tasks import Task
+from tacit.experiments.tasks import StudyTask
 
 
-def expand(study: Study, seeds: int) -> list[Task]:
+def expand(study: Study, seeds: int) -> list[StudyTask]:
     """Return the tasks of a (scaled) study, seed by seed, so that whole seeds finish first."""
     digests = {variant: study.digest(variant) for variant in study.variants}
     return [
-        Task(variant, learner, seed, fingerprint(study, variant, digests[variant], learner, seed))
+        StudyTask(variant, learner, seed, fingerprint(study, variant, digests[variant], learner, seed))
         for seed in range(seeds)
         for variant in study.variants
         for learner in study.names

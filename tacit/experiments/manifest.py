@@ -19,7 +19,7 @@ VARYING = re.compile(r"'[^']*'|[0-9.]+")
 PACKAGES = ("tacit", "numpy", "numba", "scipy", "torch", "gymnasium", "matplotlib", "transformers", "peft")
 
 
-def describe(runs: Runs) -> dict[str, Any]:
+def describe_runs(runs: Runs) -> dict[str, Any]:
     """Return what `manifest.json` holds: no host names and no paths."""
     request = runs.request
     return {

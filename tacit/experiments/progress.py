@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from tacit.engines.task import Done
-from tacit.experiments.tasks import Task
+from tacit.experiments.tasks import StudyTask
 
 QUIET = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -26,11 +26,11 @@ class Tally:
     `expected` is the first guess of what each task takes; a finished one corrects it for its learner.
     """
 
-    def __init__(self, expected: Mapping[Task, int]) -> None:
+    def __init__(self, expected: Mapping[StudyTask, int]) -> None:
         self._expected = dict(expected)
         self._actual: dict[str, int] = {}
         self._played = dict.fromkeys(expected, 0)
-        self.running: dict[Task, str] = {}
+        self.running: dict[StudyTask, str] = {}
         self.over = 0
         self.begun = time.monotonic()
 
@@ -55,16 +55,16 @@ class Tally:
         elapsed = time.monotonic() - self.begun
         return elapsed * (self.total - self.done) / self.done if self.done and elapsed > 1 else None
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: StudyTask) -> None:
         """Note that a task runs."""
         self.running[task] = "starting"
 
-    def advance(self, task: Task, amount: int, stage: str) -> None:
+    def advance(self, task: StudyTask, amount: int, stage: str) -> None:
         """Note that a task got further."""
         self._played[task] += amount
         self.running[task] = stage
 
-    def end(self, task: Task, failed: bool = False) -> None:
+    def end(self, task: StudyTask, failed: bool = False) -> None:
         """Note that a task is over, and what it took; one of which nothing was heard took what was expected."""
         if not failed and not self._played[task]:
             self._played[task] = self._expected[task]
@@ -72,7 +72,7 @@ class Tally:
         self.running.pop(task, None)
         self.over += 1
 
-    def _guess(self, task: Task) -> int:
+    def _guess(self, task: StudyTask) -> int:
         over = task not in self.running and self._played[task] > 0
         return self._played[task] if over else self._actual.get(task.learner, self._expected[task])
 
@@ -107,15 +107,15 @@ class Display:
         if self._live is not None:
             self._live.stop()
 
-    def begun(self, task: Task) -> None:
+    def begun(self, task: StudyTask) -> None:
         """Note that a worker has taken a task."""
         self._tally.begin(task)
 
-    def advanced(self, task: Task, amount: int, stage: str) -> None:
+    def advanced(self, task: StudyTask, amount: int, stage: str) -> None:
         """Note that a task has got further."""
         self._tally.advance(task, amount, stage)
 
-    def ended(self, done: Done[Task, Any]) -> None:
+    def ended(self, done: Done[StudyTask, Any]) -> None:
         """Note that a task is over; say so at once if it failed."""
         self._tally.end(done.task, failed=done.failure is not None)
         if done.failure is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import matplotlib
 
 from tacit.base.checkpoint import write_atomically
-from tacit.experiments.manifest import describe
+from tacit.experiments.manifest import describe_runs
 from tacit.experiments.study import Runs
 from tacit.experiments.summary import to_csv, to_json
 from tacit.reports.palette import DPI
@@ -29,7 +29,7 @@ STYLE: Any = {
 def publish(runs: Runs) -> dict[str, Any]:
     """Write the five files into the study's directory; return the summary."""
     study = runs.study
-    summary, manifest, picture = study.summarise(runs), describe(runs), paint(runs)
+    summary, manifest, picture = study.summarise(runs), describe_runs(runs), paint(runs)
     contents = {
         "summary.json": to_json(summary).encode(),
         "curves.csv": to_csv(runs).encode(),

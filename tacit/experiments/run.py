@@ -16,7 +16,7 @@ from tacit.experiments.fingerprints import expand
 from tacit.experiments.progress import Display, Tally
 from tacit.experiments.store import Store
 from tacit.experiments.study import Request, Runs, Study
-from tacit.experiments.tasks import Task, make_performer
+from tacit.experiments.tasks import StudyTask, make_performer
 
 
 def perform(request: Request, console: Console) -> Runs:
@@ -36,8 +36,8 @@ def perform(request: Request, console: Console) -> Runs:
 
 
 def _perform_missing(
-    missing: list[Task], study: Study, request: Request, console: Console
-) -> list[Failure[Task]]:
+    missing: list[StudyTask], study: Study, request: Request, console: Console
+) -> list[Failure[StudyTask]]:
     if not missing:
         return []
     study.prepare(missing, console)
@@ -60,17 +60,17 @@ class Keeper:
     """Stores each result as soon as there is one, whatever task it has to wait for, and lets the display know."""
 
     store: Store
-    display: Listener[Task]
+    display: Listener[StudyTask]
 
-    def begun(self, task: Task) -> None:
+    def begun(self, task: StudyTask) -> None:
         """Pass it on."""
         self.display.begun(task)
 
-    def advanced(self, task: Task, amount: int, stage: str) -> None:
+    def advanced(self, task: StudyTask, amount: int, stage: str) -> None:
         """Pass it on."""
         self.display.advanced(task, amount, stage)
 
-    def ended(self, done: Done[Task, Any]) -> None:
+    def ended(self, done: Done[StudyTask, Any]) -> None:
         """Store what came of a task."""
         if done.failure is None:
             self.store.save(done.task, done.result)

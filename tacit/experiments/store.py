@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.base.checkpoint import CheckpointError, load_tree, save_tree, write_atomically
-from tacit.experiments.tasks import Performed, Task
+from tacit.experiments.tasks import Performed, StudyTask
 
 KIND = "run"
 SUFFIX = ".tacit"
@@ -19,17 +19,17 @@ class Store:
 
     directory: Path
 
-    def path(self, task: Task) -> Path:
+    def path(self, task: StudyTask) -> Path:
         """Return the file of a task; other budgets and versions have other names."""
         name = f"{task.variant}-{task.learner}-{task.seed:03d}-{task.fingerprint[:12]}"
         return self.directory / (name + SUFFIX)
 
-    def agent_path(self, task: Task) -> Path:
+    def agent_path(self, task: StudyTask) -> Path:
         """Return where the agent of a task is saved, if it is."""
         path = self.path(task)
         return path.with_name(path.stem + "-agent" + SUFFIX)
 
-    def load(self, task: Task) -> dict[str, Any] | None:
+    def load(self, task: StudyTask) -> dict[str, Any] | None:
         """Return the stored result of a task, None where there is none that is whole and of this fingerprint."""
         try:
             tree = load_tree(self.path(task), KIND)
@@ -39,7 +39,7 @@ class Store:
             return None
         return tree if not tree["has_agent"] or self.agent_path(task).exists() else None
 
-    def save(self, task: Task, performed: Performed) -> None:
+    def save(self, task: StudyTask, performed: Performed) -> None:
         """Write the result of a task, after its agent: a result that is there is complete."""
         if performed.agent is not None:
             write_atomically(self.agent_path(task), performed.agent)

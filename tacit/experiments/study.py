@@ -16,7 +16,7 @@ from tacit.engines.dealing import check_engine
 from tacit.engines.local import available_cores
 from tacit.engines.task import Failure
 from tacit.experiments.store import Store
-from tacit.experiments.tasks import Play, Task
+from tacit.experiments.tasks import Play, StudyTask
 
 
 class Settled(Protocol):
@@ -93,10 +93,10 @@ class Study(Protocol):
     def facts(self, variant: str, learner: str) -> dict[str, Any]:
         """Return what determines a task's result beside its environment, its seed and the code."""
 
-    def prepare(self, tasks: Sequence[Task], console: Console) -> None:
+    def prepare(self, tasks: Sequence[StudyTask], console: Console) -> None:
         """Do once what all these tasks need done."""
 
-    def expect(self, task: Task) -> int:
+    def expect(self, task: StudyTask) -> int:
         """Return about how many units a task takes."""
 
     def summarise(self, runs: Runs) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Request:
     jobs: int | None = None
 
     def __post_init__(self) -> None:
-        check_request(self)
+        _check(self)
 
     @property
     def n_seeds(self) -> int:
@@ -158,23 +158,23 @@ class Runs:
 
     request: Request
     study: Study
-    results: dict[Task, dict[str, Any]]
+    results: dict[StudyTask, dict[str, Any]]
     computed: int
     started: datetime
     seconds: float
-    failures: list[Failure[Task]] = field(default_factory=list)
+    failures: list[Failure[StudyTask]] = field(default_factory=list)
 
     def of(self, variant: str, learner: str) -> list[dict[str, Any]]:
         """Return the results of one learner in one environment, seed by seed."""
         return [r for t, r in self.results.items() if (t.variant, t.learner) == (variant, learner)]
 
-    def task(self, variant: str, learner: str, seed: int) -> Task | None:
+    def task(self, variant: str, learner: str, seed: int) -> StudyTask | None:
         """Return that task, None if the study has none such."""
         wanted = (variant, learner, seed)
         return next((t for t in self.results if (t.variant, t.learner, t.seed) == wanted), None)
 
 
-def check_request(request: Request) -> None:
+def _check(request: Request) -> None:
     """Raise ValueError unless seeds, fraction, jobs and engine make sense."""
     check_engine(request.engine)
     if request.seeds is not None and request.seeds < 1:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tacit.experiments.study import Runs
-from tacit.reports.intervals import Interval, mean_interval
+from tacit.reports.intervals import SeedInterval, mean_interval
 
 NOTE = "low and high: 95 % Student t interval of the mean over seeds; null with fewer than two seeds"
 CURVES = ("episode", "average_reward", "average_decoded_reward", "regret")
@@ -41,7 +41,7 @@ def list_basics(runs: Runs) -> dict[str, Any]:
 
 def summarise_learner(
     results: Sequence[Mapping[str, Any]], scalars: Sequence[str] = SCALARS
-) -> dict[str, Interval]:
+) -> dict[str, SeedInterval]:
     """Return what a table shows of a learner: the scalars of its runs, and its speed."""
     rows = [result["scalars"] for result in results]
     summary = {name: mean_interval([row[name] for row in rows]) for name in scalars}

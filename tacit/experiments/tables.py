@@ -8,7 +8,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from tacit.reports.intervals import Interval, plus_minus
+from tacit.reports.intervals import SeedInterval, plus_minus
 
 Column = tuple[str, str, int]
 """Heading, name in `summary.json`, decimals."""
@@ -17,7 +17,7 @@ OURS = ("tacit", "tacit_fast")
 
 def learner_table(
     title: str,
-    learners: Mapping[str, Mapping[str, Interval]],
+    learners: Mapping[str, Mapping[str, SeedInterval]],
     with_interval: Sequence[Column],
     mean_only: Sequence[Column],
 ) -> Table:

@@ -18,7 +18,7 @@ ENVIRONMENT_SEED = 1_000_003
 
 
 @dataclass(frozen=True)
-class Task:
+class StudyTask:
     """One learner, environment and seed; `fingerprint` follows from all that decides the result."""
 
     variant: str
@@ -46,7 +46,7 @@ class Played(NamedTuple):
     agent: Saved | None = None
 
 
-Play = Callable[[Task, Report], Played]
+Play = Callable[[StudyTask, Report], Played]
 """Plays one task; the code that its module imports decides the result, and no other."""
 
 
@@ -57,12 +57,12 @@ class Performed(NamedTuple):
     agent: bytes | None
 
 
-def make_performer(play: Play) -> Work[Task, Performed]:
+def make_performer(play: Play) -> Work[StudyTask, Performed]:
     """Return the work of a worker."""
     return partial(perform_task, play)
 
 
-def perform_task(play: Play, task: Task, report: Report) -> Performed:
+def perform_task(play: Play, task: StudyTask, report: Report) -> Performed:
     """Return what is stored of a task: its result, how long it took, and what it warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")

@@ -11,11 +11,11 @@ from tacit.base.arrays import FloatArray
 
 LEVEL = 0.95
 
-Interval = dict[str, float | None]
+SeedInterval = dict[str, float | None]
 """{"mean", "low", "high"}, as it stands in `summary.json`."""
 
 
-def mean_interval(values: Sequence[float | None]) -> Interval:
+def mean_interval(values: Sequence[float | None]) -> SeedInterval:
     """Return {"mean", "low", "high"} over seeds; no interval from one seed, nothing where a value is missing.
 
     >>> mean_interval([1.0, 1.0])
@@ -42,7 +42,7 @@ def half_width(values: FloatArray) -> FloatArray:
     return np.asarray(quantile * values.std(axis=0, ddof=1) / np.sqrt(n))
 
 
-def show_interval(interval: Interval, decimals: int = 3) -> str:
+def show_interval(interval: SeedInterval, decimals: int = 3) -> str:
     """Return an interval as text.
 
     >>> show_interval({"mean": 0.7, "low": 0.68, "high": 0.72}, 2)
@@ -57,7 +57,7 @@ def show_interval(interval: Interval, decimals: int = 3) -> str:
     return text if low is None or high is None else f"{text} [{low:,.{decimals}f}, {high:,.{decimals}f}]"
 
 
-def plus_minus(interval: Interval, decimals: int) -> str:
+def plus_minus(interval: SeedInterval, decimals: int) -> str:
     """Return a mean with half of its interval's width.
 
     >>> plus_minus({"mean": 0.7, "low": 0.68, "high": 0.72}, 2)

@@ -9,7 +9,7 @@ import pytest
 import tacit
 from tacit.experiments.catalogue import STUDIES
 from tacit.experiments.code_digest import (
-    Source,
+    PackageSource,
     digest_closure,
     digest_of,
     distributed_versions,
@@ -52,7 +52,7 @@ def package(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if text is not None:
                 path.write_text(text)
-        read = Source("pack", folder).read
+        read = PackageSource("pack", folder).read
         return digest_closure(module, read, lambda others: dict.fromkeys(others, numpy))
 
     return digest
@@ -106,7 +106,7 @@ def test_closure_is_what_the_task_imports_and_versions_are_of_those_that_the_clo
     package, tmp_path
 ):
     package()
-    inside, outside = find_closure("pack.task", Source("pack", tmp_path / "0").read)
+    inside, outside = find_closure("pack.task", PackageSource("pack", tmp_path / "0").read)
     assert set(inside) == {"pack.task", "pack.deep.maths", "pack.late"}
     assert outside == {"numpy"}
     assert list(distributed_versions({"numpy", "no_such_package"})) == ["numpy"]
@@ -114,7 +114,7 @@ def test_closure_is_what_the_task_imports_and_versions_are_of_those_that_the_clo
 
 def closure_of(name):
     module = STUDIES[name].play.func.__module__
-    return set(find_closure(module, Source("tacit", Path(tacit.__file__).parent).read)[0])
+    return set(find_closure(module, PackageSource("tacit", Path(tacit.__file__).parent).read)[0])
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -1,11 +1,11 @@
 """Progress: what is done, and what is left."""
 
 from tacit.experiments.progress import Tally
-from tacit.experiments.tasks import Task
+from tacit.experiments.tasks import StudyTask
 
 
 def test_tally_guesses_what_is_left():
-    tasks = [Task("v", learner, seed, "") for seed in range(2) for learner in ("a", "b")]
+    tasks = [StudyTask("v", learner, seed, "") for seed in range(2) for learner in ("a", "b")]
     tally = Tally(dict.fromkeys(tasks, 100))
     assert (tally.done, tally.total, tally.seconds_left) == (0, 400, None)
     tally.begin(tasks[0])
@@ -17,7 +17,7 @@ def test_tally_guesses_what_is_left():
 
 
 def test_tally_of_tasks_that_report_nothing():
-    well, failed, waiting = (Task("v", learner, 0, "") for learner in ("a", "b", "c"))
+    well, failed, waiting = (StudyTask("v", learner, 0, "") for learner in ("a", "b", "c"))
     tally = Tally(dict.fromkeys((well, failed, waiting), 100))
     for task in (well, failed):
         tally.begin(task)

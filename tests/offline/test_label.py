@@ -116,9 +116,9 @@ def test_progress_counts_every_episode(logs, model, tmp_path):
 
 RAY = """
 import sys
-from tacit.labelling import label_files
-from tacit.reward_fitting import fit
-from tacit.reward_model import load_model
+from tacit.offline.label import label_files
+from tacit.offline.fit import fit
+from tacit.offline.reward_model import load_model
 
 if __name__ == "__main__":
     logs, model, out = sys.argv[1:]

@@ -12,7 +12,7 @@ from tacit.baselines import LEARNERS, Learner
 from tacit.engines.task import Report
 from tacit.experiments.layered.sweep import LayeredSweep
 from tacit.experiments.learning import condense, learn
-from tacit.experiments.tasks import ENVIRONMENT_SEED, Played, Task
+from tacit.experiments.tasks import ENVIRONMENT_SEED, Played, StudyTask
 from tacit.learning.collection import collection_budget
 from tacit.learning.fast import FastLearning
 from tacit.learning.settings import Settings
@@ -23,7 +23,7 @@ KEPT_AGENTS = ("tacit", "tacit_fast")
 """The learners whose agents are saved, for the page to look into."""
 
 
-def play_learner(sweep: LayeredSweep, task: Task, report: Report) -> Played:
+def play_learner(sweep: LayeredSweep, task: StudyTask, report: Report) -> Played:
     """Return the compact result of a task, and the agent where it is to be kept.
 
     The agent's chance follows from the task's seed, the environment's from that plus `ENVIRONMENT_SEED`: all

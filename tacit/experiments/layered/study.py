@@ -21,7 +21,7 @@ from tacit.experiments.layered.trust import list_raised
 from tacit.experiments.study import Runs
 from tacit.experiments.summary import CURVES, part_of
 from tacit.experiments.tables import Column, count_seeds, learner_table
-from tacit.experiments.tasks import Play, Task
+from tacit.experiments.tasks import Play, StudyTask
 from tacit.learning.settings import Settings
 
 ENDING: tuple[Column, ...] = (
@@ -102,10 +102,10 @@ class LayeredStudy:
         """Return what determines a task's result beside its environment, its seed and the code."""
         return self.sweep.facts_of(variant, learner)
 
-    def prepare(self, tasks: Sequence[Task], console: Console) -> None:
+    def prepare(self, tasks: Sequence[StudyTask], console: Console) -> None:
         """Do nothing: a task needs nothing but itself."""
 
-    def expect(self, task: Task) -> int:
+    def expect(self, task: StudyTask) -> int:
         """Return about how many episodes a task plays."""
         return expect_episodes(self.sweep, task)
 
@@ -147,7 +147,7 @@ def scale_sweep(sweep: LayeredSweep, fraction: float) -> LayeredSweep:
     )
 
 
-def expect_episodes(sweep: LayeredSweep, task: Task) -> int:
+def expect_episodes(sweep: LayeredSweep, task: StudyTask) -> int:
     """Return about how many episodes a task plays, for the progress bar."""
     layout, settings = sweep.environments[task.variant]().layout, sweep.settings
     learner = LEARNERS.get(task.learner)

@@ -9,14 +9,14 @@ from tacit.experiments.layered.problems import optimal_value, uniform_value
 from tacit.experiments.layered.sweep import LayeredSweep
 from tacit.experiments.study import Runs
 from tacit.experiments.summary import join_parts, list_basics, summarise_learner
-from tacit.reports.intervals import Interval
+from tacit.reports.intervals import SeedInterval
 
 Results = Sequence[Mapping[str, Any]]
-Own = Callable[[Results, float, float], dict[str, Interval]]
+Own = Callable[[Results, float, float], dict[str, SeedInterval]]
 """Returns what only one study shows of a learner, from its results, the optimal and the uniform value."""
 
 
-def nothing_more(results: Results, best: float, floor: float) -> dict[str, Interval]:
+def nothing_more(results: Results, best: float, floor: float) -> dict[str, SeedInterval]:
     """Return no more numbers."""
     return {}
 

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tacit.envs.dialogues import Dialogue
 from tacit.experiments.progress import QUIET
 from tacit.experiments.studies.booking.sweep import BookingSweep
-from tacit.experiments.tasks import Task
+from tacit.experiments.tasks import StudyTask
 from tacit.text.conversation import Conversation, Exchange, TextContext
 from tacit.text.judges import REWARDED, UNREWARDED
 from tacit.text.small.features import Pair
@@ -25,7 +25,7 @@ CHUNK = 64
 """Dialogues encoded in one go: a few seconds of work."""
 
 
-def encode_dialogues(sweep: BookingSweep, tasks: Sequence[Task], console: Console) -> None:
+def encode_dialogues(sweep: BookingSweep, tasks: Sequence[StudyTask], console: Console) -> None:
     """Encode everything that the small model meets in the tasks; what is in the cache already takes a moment."""
     readers = [task for task in tasks if task.learner != "uniform" and uses_small(sweep, task.learner)]
     if not readers:

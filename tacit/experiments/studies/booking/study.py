@@ -32,7 +32,7 @@ from tacit.experiments.studies.booking.sweep import BookingSweep
 from tacit.experiments.studies.booking.task import play_booking
 from tacit.experiments.study import Runs
 from tacit.experiments.summary import CURVES
-from tacit.experiments.tasks import Play, Task
+from tacit.experiments.tasks import Play, StudyTask
 from tacit.text.stages import TextSettings
 
 
@@ -111,11 +111,11 @@ class BookingStudy:
         """Return what determines a task's result beside its dialogues, its seed and the code."""
         return self.sweep.facts_of(learner)
 
-    def prepare(self, tasks: Sequence[Task], console: Console) -> None:
+    def prepare(self, tasks: Sequence[StudyTask], console: Console) -> None:
         """Encode what the tasks will read, once."""
         encode_dialogues(self.sweep, tasks, console)
 
-    def expect(self, task: Task) -> int:
+    def expect(self, task: StudyTask) -> int:
         """Return how many episodes a task plays."""
         return self.sweep.settings.exploration + self.sweep.episodes
 

@@ -11,7 +11,7 @@ from tacit.base.arrays import BoolArray
 from tacit.engines.task import Report
 from tacit.experiments.learning import as_decoded, average, condense, learn
 from tacit.experiments.studies.booking.sweep import BookingSweep
-from tacit.experiments.tasks import ENVIRONMENT_SEED, Played, Task
+from tacit.experiments.tasks import ENVIRONMENT_SEED, Played, StudyTask
 from tacit.simulate import Simulation, Source, Trace
 from tacit.text.agent import TextAgent, TextEpisode
 from tacit.text.conversation import Reaction
@@ -35,7 +35,7 @@ class Seen(NamedTuple):
     dialogue: str
 
 
-def play_booking(sweep: BookingSweep, task: Task, report: Report) -> Played:
+def play_booking(sweep: BookingSweep, task: StudyTask, report: Report) -> Played:
     """Return the compact result of a task; chance follows from its seed as on layered environments."""
     seen: list[Seen] = []
     simulation = simulate(sweep, task.variant, task.learner, task.seed, seen)

@@ -20,7 +20,7 @@ from tacit.experiments.studies.decoder.summary import largest_unrewarded, summar
 from tacit.experiments.studies.decoder.task import DecoderSweep, play_decoder
 from tacit.experiments.study import Runs
 from tacit.experiments.tables import count_seeds, make_table
-from tacit.experiments.tasks import Play, Task
+from tacit.experiments.tasks import Play, StudyTask
 from tacit.learning.settings import Settings
 from tacit.reports.intervals import plus_minus
 from tacit.reports.pages import page_template
@@ -85,10 +85,10 @@ class DecoderStudy:
         """Return what determines a task's result beside its environment, its seed and the code."""
         return {"settings": self.sweep.settings.to_json(), "tuple_counts": self.sweep.tuple_counts}
 
-    def prepare(self, tasks: Sequence[Task], console: Console) -> None:
+    def prepare(self, tasks: Sequence[StudyTask], console: Console) -> None:
         """Do nothing: a task needs nothing but itself."""
 
-    def expect(self, task: Task) -> int:
+    def expect(self, task: StudyTask) -> int:
         """Return how many tuples a task fits posteriors to."""
         return sum(self.sweep.tuple_counts)
 

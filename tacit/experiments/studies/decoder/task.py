@@ -16,7 +16,7 @@ from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.posterior import Tuples, fit_posterior
 from tacit.engines.task import Report
 from tacit.envs.layered import LayeredEnv
-from tacit.experiments.tasks import ENVIRONMENT_SEED, Played, Task
+from tacit.experiments.tasks import ENVIRONMENT_SEED, Played, StudyTask
 from tacit.learning.settings import Settings
 from tacit.problem.mdp import ContextualMDP
 
@@ -32,7 +32,7 @@ class DecoderSweep:
     tuple_counts: tuple[int, ...]
 
 
-def play_decoder(sweep: DecoderSweep, task: Task, report: Report) -> Played:
+def play_decoder(sweep: DecoderSweep, task: StudyTask, report: Report) -> Played:
     """Return what the best action decodes to, rewarded and not, from each number of tuples.
 
     Smaller data sets are the beginnings of the larger ones, so that a seed's curve shows the same data grow.

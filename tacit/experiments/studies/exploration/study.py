@@ -11,7 +11,7 @@ from tacit.experiments.layered.problems import ENVIRONMENTS, PAPER, RANDOM
 from tacit.experiments.layered.summary import Results
 from tacit.experiments.layered.sweep import Arm, LayeredSweep
 from tacit.experiments.studies.exploration.plot import draw_exploration
-from tacit.reports.intervals import Interval, mean_interval
+from tacit.reports.intervals import SeedInterval, mean_interval
 
 SWEEP = LayeredSweep(
     environments={
@@ -26,7 +26,7 @@ SWEEP = LayeredSweep(
 )
 
 
-def summarise_share(results: Results, best: float, floor: float) -> dict[str, Interval]:
+def summarise_share(results: Results, best: float, floor: float) -> dict[str, SeedInterval]:
     """Return the share of the way from uniform to optimal."""
     rewards = [result["scalars"]["average_reward_all"] for result in results]
     return {"share": mean_interval([(reward - floor) / (best - floor) for reward in rewards])}

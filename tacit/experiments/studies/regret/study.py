@@ -12,7 +12,7 @@ from tacit.experiments.layered.sweep import LayeredSweep
 from tacit.experiments.studies.regret.plot import draw_regret
 from tacit.experiments.studies.regret.rate import THEOREM, first_fitted, fit_slope
 from tacit.experiments.study import Runs
-from tacit.reports.intervals import Interval, mean_interval
+from tacit.reports.intervals import SeedInterval, mean_interval
 
 SWEEP = LayeredSweep(
     environments={name: ENVIRONMENTS[name] for name in ("synthetic", "personal")},
@@ -23,7 +23,7 @@ SWEEP = LayeredSweep(
 )
 
 
-def summarise_slope(results: Results, best: float, floor: float) -> dict[str, Interval]:
+def summarise_slope(results: Results, best: float, floor: float) -> dict[str, SeedInterval]:
     """Return the rate at which a learner's regret grows."""
     curves = [result["curves"] for result in results]
     return {"slope": mean_interval([fit_slope(curve["episode"], curve["regret"]) for curve in curves])}

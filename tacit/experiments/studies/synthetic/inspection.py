@@ -38,7 +38,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class StateMeaning:
     """What every feedback means in one last state and one context."""
 
     state: str
@@ -48,7 +48,7 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class Choice:
+class StateChoice:
     """How one state is played, learned and optimal, and how often the learned policy visits it."""
 
     state: str
@@ -63,7 +63,7 @@ class Behaviour:
     """The policy of one context."""
 
     context: str
-    choices: list[Choice]
+    choices: list[StateChoice]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Inspection:
     threshold: float
     needed: int
     reached: list[Reach]
-    meanings: list[Meaning]
+    meanings: list[StateMeaning]
     behaviours: list[Behaviour]
 
 
@@ -86,7 +86,7 @@ def inspect(agent: Agent, mdp: ContextualMDP) -> Inspection | None:
         threshold=4 * agent.settings.homing.epsilon,  # eq. (2)
         needed=homing_episodes(layout, agent.settings.homing.epsilon, agent.settings.homing.delta),
         reached=list_reached(stage, mdp),
-        meanings=list_meanings(stage, layout),
+        meanings=list_state_meanings(stage, layout),
         behaviours=list_behaviours(stage, mdp),
     )
 
@@ -108,7 +108,7 @@ def list_reached(stage: PolicyLearning, mdp: ContextualMDP) -> list[Reach]:
     ]
 
 
-def list_meanings(stage: PolicyLearning, layout: Layout) -> list[Meaning]:
+def list_state_meanings(stage: PolicyLearning, layout: Layout) -> list[StateMeaning]:
     """Return the posterior and the decoder's verdict for each fitted last state and each context."""
     if (
         stage.decoder is None
@@ -117,7 +117,7 @@ def list_meanings(stage: PolicyLearning, layout: Layout) -> list[Meaning]:
     ):
         return []
     return [
-        Meaning(
+        StateMeaning(
             state=layout.name(layout.horizon - 1, s),
             context=str(label),
             actions=_action_names(layout, layout.horizon - 1, s),
@@ -138,10 +138,10 @@ def list_behaviours(stage: PolicyLearning, mdp: ContextualMDP) -> list[Behaviour
     ]
 
 
-def _choices(mdp: ContextualMDP, learned: FloatArray, optimal: FloatArray) -> list[Choice]:
+def _choices(mdp: ContextualMDP, learned: FloatArray, optimal: FloatArray) -> list[StateChoice]:
     layout, visits = mdp.layout, state_distribution(mdp, learned)
     return [
-        Choice(
+        StateChoice(
             state=layout.name(h, s),
             actions=_action_names(layout, h, s),
             learned=_shares(layout, learned, h, s),

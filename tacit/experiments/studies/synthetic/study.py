@@ -12,7 +12,7 @@ from tacit.experiments.studies.synthetic.inspection import inspect
 from tacit.experiments.studies.synthetic.plot import draw_curves
 from tacit.experiments.studies.synthetic.sweep import SWEEP
 from tacit.experiments.study import Runs
-from tacit.reports.intervals import Interval, mean_interval
+from tacit.reports.intervals import SeedInterval, mean_interval
 
 SHOWN = "tacit"
 """The learner whose agent, of seed 0, the page looks into."""
@@ -33,11 +33,11 @@ def _closer(sweep: LayeredSweep, runs: Runs, variant: str) -> dict[str, Any]:
     }
 
 
-def decoding_gap(runs: Runs, variant: str) -> dict[str, Interval]:
+def decoding_gap(runs: Runs, variant: str) -> dict[str, SeedInterval]:
     """Return true minus decoded reward of the shown learner: over policy learning, and over its last tenth."""
     scalars = [result["scalars"] for result in runs.of(variant, SHOWN)]
 
-    def gap(prefix: str) -> Interval:
+    def gap(prefix: str) -> SeedInterval:
         pairs = [(s[f"{prefix}_reward"], s[f"{prefix}_decoded_reward"]) for s in scalars]
         return mean_interval([None if decoded is None else true - decoded for true, decoded in pairs])
 

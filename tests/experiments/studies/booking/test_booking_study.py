@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from tacit.baselines.text_learners import TEXT_LEARNERS
 from tacit.cli.main import app
 from tacit.experiments import catalogue
-from tacit.experiments.manifest import describe
+from tacit.experiments.manifest import describe_runs
 from tacit.experiments.publish import FILES
 from tacit.experiments.run import perform
 from tacit.experiments.studies.booking import supply
@@ -191,6 +191,6 @@ def test_the_bundled_encoder_end_to_end(tmp_path, monkeypatch):
 def test_manifest_and_summary_agree_on_where_dialogues_come_from(encoder, brief, talks, tmp_path):
     study = resweep(BOOKING.order({"dialogues": talks}), learners=("uniform",))
     runs = perform(Request(study, tmp_path, seeds=1), QUIET)
-    summary, manifest, origin = runs.study.summarise(runs), describe(runs), runs.study.origin
+    summary, manifest, origin = runs.study.summarise(runs), describe_runs(runs), runs.study.origin
     assert {key: manifest[key] for key in origin} == {key: summary[key] for key in origin} == origin
     assert os.uname().nodename not in json.dumps(manifest)

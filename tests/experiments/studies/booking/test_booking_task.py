@@ -6,7 +6,7 @@ from study_samples import ignore
 
 from tacit.experiments.studies.booking.study import BOOKING
 from tacit.experiments.studies.booking.task import EXAMPLES, as_counted, count_decoding, simulate, spread_out
-from tacit.experiments.tasks import Task
+from tacit.experiments.tasks import StudyTask
 from tacit.simulate import Trace
 
 FEW = pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
@@ -30,7 +30,7 @@ def test_scalars_by_hand():
 @FEW
 def test_examples_show_every_stage(encoder, brief, talks):
     study = BOOKING.order({"dialogues": talks}).scaled(1.0)
-    result, _ = study.play(Task("dialogues", "tacit", 0, ""), ignore)
+    result, _ = study.play(StudyTask("dialogues", "tacit", 0, ""), ignore)
     examples = result["examples"]
     assert len(examples) == EXAMPLES
     assert [one["episode"] for one in examples] == sorted({one["episode"] for one in examples})
@@ -40,7 +40,7 @@ def test_examples_show_every_stage(encoder, brief, talks):
         assert one["reward"] == (one["right_question"] and one["right_booking"])
         assert 0 <= one["decoded"] <= 1
         assert 0.5 <= one["confidence"] <= 1
-    judged, _ = study.play(Task("dialogues", "oracle_reward", 0, ""), ignore)
+    judged, _ = study.play(StudyTask("dialogues", "oracle_reward", 0, ""), ignore)
     assert all(one["confidence"] is None for one in judged["examples"])
     assert all(one["decoded"] == one["reward"] for one in judged["examples"])
     assert all(not one["feedback"].startswith("reward") for one in judged["examples"])
