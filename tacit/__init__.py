@@ -7,7 +7,7 @@
 Episode(id=0, stage='fast learning', steps=0, open)
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.agent import Agent
 from tacit.decoding.decoder import DecoderSettings
@@ -18,6 +18,11 @@ from tacit.planning.regression import OracleSettings
 from tacit.planning.schedule import GammaSchedule
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
+
+if TYPE_CHECKING:
+    from tacit.offline.fit import diagnose_logs as diagnose
+    from tacit.offline.fit import fit
+    from tacit.offline.loading import load_model
 
 __all__ = [
     "Agent",
@@ -33,11 +38,16 @@ __all__ = [
     "PosteriorSettings",
     "Settings",
     "Vectors",
+    "diagnose",
     "fit",
     "load_model",
 ]
 
-LATE = {"fit": "tacit.offline.fit", "load_model": "tacit.offline.reward_model"}
+LATE = {
+    "diagnose": ("tacit.offline.fit", "diagnose_logs"),
+    "fit": ("tacit.offline.fit", "fit"),
+    "load_model": ("tacit.offline.loading", "load_model"),
+}
 """What is imported when it is asked for: reading logs needs more than learning online."""
 
 
@@ -45,5 +55,6 @@ def __getattr__(name: str) -> Any:
     if name in LATE:
         from importlib import import_module
 
-        return getattr(import_module(LATE[name]), name)
+        module, found = LATE[name]
+        return getattr(import_module(module), found)
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")

@@ -9,7 +9,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
-from tacit.logs.episodes import LogWriter, log_of
+from tacit.logs.episode import log_of
+from tacit.logs.writing import LogWriter
 from tacit.problem.mdp import ContextualMDP, policy_value, solve_optimal
 
 Progress = Callable[[int, str], None]

@@ -144,6 +144,25 @@ class FastLearning:
         stage._check_at = state["check_at"]
         return stage
 
+    @classmethod
+    def from_counts(
+        cls,
+        layout: Layout,
+        settings: Settings,
+        counts: FloatArray,
+        transitions: TransitionCounts,
+        episodes: int,
+    ) -> FastLearning:
+        """Return the stage after episodes that explored, with tuples `counts` (S_H, X, Y, K) and these transitions."""
+        stage = cls(layout, settings)
+        stage.counts, stage.transitions = counts.copy(), transitions
+        stage.episodes = stage.explored = episodes
+        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0):
+            stage._judge(int(s), int(x))
+        stage._due = GROWTH * counts.sum(axis=(2, 3)) + 1
+        stage._check_at = max(episodes + 1, FIRST_CHECK)
+        return stage
+
     def _check(self) -> tuple[float, tuple[str, ...]]:
         """Return when to check again, never once it is known, and what must be said: that this is noise."""
         if not mostly_judged(self.judgements):

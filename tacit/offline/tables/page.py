@@ -2,54 +2,35 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS
-from tacit.experiments.report import page_template
-from tacit.logs.episodes import Problems
-from tacit.offline.tables.diagnose import Diagnosis, Meaning
-from tacit.reports.palette import DECODED, DPI, OTHER, TRUE
+from tacit.logs.problems import Problems
+from tacit.offline.page import ANSWERS, encode_picture, finish_picture, page_template
+from tacit.offline.tables.examination import PlaceMeaning, TableExamination
+from tacit.reports.palette import DECODED, OTHER, TRUE
 from tacit.trust.certificate import Place
 
-if TYPE_CHECKING:
-    from tacit.offline.text.diagnose import TextDiagnosis
-
-ANSWERS = {
-    "works": "What people said in these logs can be turned into rewards.",
-    "works with caution": "What people said can be turned into rewards, with the reservations below.",
-    "cannot work": "What people said in these logs cannot be turned into rewards as they stand.",
-}
-"""The verdicts, and what they mean to somebody who has not read the paper."""
 SHOWN = 30
 """Places in a picture: more would not be legible."""
 KIND_COLOURS = {HETEROGENEOUS: TRUE, HOMOGENEOUS: OTHER}
 
 
-def render_diagnosis(
-    diagnosis: Diagnosis | TextDiagnosis, title: str, problems: Problems | None = None
-) -> str:
+def render_table(examination: TableExamination, title: str, problems: Problems | None = None) -> str:
     """Return the page."""
-    if not isinstance(diagnosis, Diagnosis):
-        from tacit.offline.text.page import render_text_diagnosis
-
-        return render_text_diagnosis(diagnosis, title, problems)
-    certificate = diagnosis.model.certificate if diagnosis.model is not None else None
+    places, meanings = examination.places, examination.meanings
     return page_template("diagnosis.html.j2").render(
         title=title,
-        diagnosis=diagnosis,
-        certificate=certificate,
-        answer=ANSWERS[diagnosis.verdict],
+        diagnosis=examination,
+        certificate=examination.certificate,
+        answer=ANSWERS[examination.verdict],
         problems=problems,
-        distances=encode_picture(draw_distances(diagnosis.places)) if diagnosis.places else None,
-        feedback=encode_picture(draw_feedback(diagnosis.meanings)) if diagnosis.meanings else None,
+        distances=encode_picture(draw_distances(places)) if places else None,
+        feedback=encode_picture(draw_feedback(meanings)) if meanings else None,
         shown=SHOWN,
         version=version("tacit"),
     )
@@ -75,7 +56,7 @@ def draw_distances(places: Sequence[Place]) -> bytes:
     return finish_picture(figure, axes)
 
 
-def draw_feedback(meanings: Sequence[Meaning]) -> bytes:
+def draw_feedback(meanings: Sequence[PlaceMeaning]) -> bytes:
     """Return a picture of which feedback counts as a reward in each place, and how often it was given."""
     figure = Canvas(figsize=(7.5, 0.9 + 0.42 * len(meanings)), layout="constrained")
     axes = figure.subplots()
@@ -108,19 +89,6 @@ def draw_feedback(meanings: Sequence[Meaning]) -> bytes:
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of the tuples; dark: feedback that means a reward, light: that means none")
     return finish_picture(figure, axes)
-
-
-def finish_picture(figure: Canvas, axes: Axes) -> bytes:
-    """Return a picture as PNG, without the lines that frame it."""
-    axes.spines[["top", "right"]].set_visible(False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=DPI // 2, metadata={"Software": None})
-    return buffer.getvalue()
-
-
-def encode_picture(picture: bytes) -> str:
-    """Return a picture as a page holds it."""
-    return base64.b64encode(picture).decode("ascii")
 
 
 def _place(state: str, context: str) -> str:
