@@ -18,8 +18,10 @@ from typing import Any
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs.convert import convert
-from tacit.logs.episodes import LogWriter, Problems, read_logs
+from tacit.logs.problems import Problems
+from tacit.logs.reading import read_logs
 from tacit.logs.trl import Export
+from tacit.logs.writing import LogWriter
 from tacit.offline.fit import fit
 from tacit.offline.label import label_files
 

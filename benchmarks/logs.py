@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tacit.offline.reward_model import RewardModel, TableModel, label_episodes, load_model
 
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.baselines import LEARNERS
@@ -32,10 +33,10 @@ from tacit.envs.synthetic import VARIANTS, synthetic, synthetic_mdp
 from tacit.envs.text_source import TextSource
 from tacit.envs.unhealthy import action_dependent, shuffled, small_sigma
 from tacit.learning.settings import Settings
-from tacit.logs.episodes import LoggedEpisode, LoggedStep, LogWriter
+from tacit.logs.episode import LoggedEpisode, LoggedStep
+from tacit.logs.writing import LogWriter
 from tacit.offline.fit import fit
 from tacit.offline.label import label_files
-from tacit.offline.reward_model import RewardModel, TableModel, label_episodes, load_model
 from tacit.offline.tables.diagnose import diagnose_logs
 from tacit.offline.tables.evaluate import evaluate
 from tacit.offline.tables.off_policy import ESTIMATORS

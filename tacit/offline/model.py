@@ -34,14 +34,10 @@ class RewardModel(Protocol):
     """
 
     kind: ClassVar[str]
-
-    @property
-    def certificate(self) -> Certificate:
-        """Return what the model rests on."""
-
-    @property
-    def meanings(self) -> Meanings[Any]:
-        """Return what decodes."""
+    meanings: Meanings[Any]
+    """What decodes."""
+    certificate: Certificate
+    """What the model rests on."""
 
     def diagnose(
         self,

@@ -19,18 +19,12 @@ from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
 from tacit.learning.settings import Settings
-from tacit.logs.episodes import (
-    SCHEMA,
-    LogError,
-    LoggedEpisode,
-    LoggedStep,
-    LogWriter,
-    Problems,
-    find_fault,
-    log_of,
-    read_logs,
-)
+from tacit.logs.episode import LoggedEpisode, LoggedStep, log_of
 from tacit.logs.files import find_logs
+from tacit.logs.problems import Problems
+from tacit.logs.reading import read_logs
+from tacit.logs.record import SCHEMA, LogError, find_fault
+from tacit.logs.writing import LogWriter
 from tacit.simulate import Simulation
 
 ENDINGS = ["jsonl", "ndjson", "jsonl.gz", "jsonl.zst", "parquet"]

@@ -11,10 +11,10 @@ from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
 from tacit.learning.settings import Settings
-from tacit.logs.episodes import LogError, LogWriter
-from tacit.logs.survey import LogReader
+from tacit.logs.encoding import LogReader
+from tacit.logs.record import LogError
+from tacit.logs.writing import LogWriter
 from tacit.offline.fit import fit
-from tacit.offline.tables.train import train
 from tacit.problem.mdp import evaluate_policy, solve_optimal
 from tacit.simulate import Simulation
 
@@ -29,7 +29,7 @@ def shortfall(agent, mdp):
 def test_twenty_thousand_uniform_episodes_teach_the_best_policy(variant, tmp_path):
     mdp = synthetic(variant).mdp
     logs = list(draw_logs(mdp, 20_000, seed=2))
-    agent = train(logs, fit(logs))
+    agent = fit(logs).train(logs)
     assert shortfall(agent, mdp) < 0.02
     agent.save(tmp_path / "agent.tacit")
     loaded = Agent.load(tmp_path / "agent.tacit")
@@ -42,7 +42,7 @@ def test_twenty_thousand_uniform_episodes_teach_the_best_policy(variant, tmp_pat
 def test_it_goes_on_online_without_a_drop():
     env = synthetic("balanced")
     logs = list(draw_logs(env.mdp, 20_000, seed=2))
-    agent = train(logs, fit(logs))
+    agent = fit(logs).train(logs)
     regrets = np.array(Simulation(agent, GymSource(env), seed=3, mdp=env.mdp).run(3000).regrets)
     assert regrets[:300].mean() < 0.02
     assert regrets[-300:].mean() <= regrets[:300].mean() + 1e-4
@@ -56,7 +56,7 @@ def test_control_noise_teaches_nothing_and_is_told():
         each.__class__(each.episode, each.context, each.steps, int(generator.integers(2))) for each in logs
     ]
     with pytest.warns(UserWarning, match="feedback-tells-nothing"):
-        agent = train(noise, fit(noise))
+        agent = fit(noise).train(noise)
     assert shortfall(agent, mdp) > 0.3
 
 
@@ -66,7 +66,7 @@ def test_first_states_that_differ_are_played_after_a_start():
         each.__class__(each.episode, each.context, each.steps[1:], each.feedback)
         for each in draw_logs(mdp, 6000, seed=2)
     ]
-    agent = train(logs, fit(logs))
+    agent = fit(logs).train(logs)
     episode = agent.begin(0)
     assert agent.act(episode, "(start)") == "begin"
     agent.act(episode, 1)
@@ -80,7 +80,7 @@ def test_decodings_that_anchors_turned_round_are_not_trained_on():
         for each in draw_logs(mdp, 6000, seed=2)
     ]
     with pytest.raises(LogError, match="minority"):
-        train(logs, fit(logs, anchors="settle"))
+        fit(logs, anchors="settle").train(logs)
 
 
 @pytest.mark.compiled
@@ -90,7 +90,7 @@ def test_vectors_are_learned_by_the_papers_stage(tmp_path):
     path = tmp_path / "logs.jsonl"
     with LogWriter(path) as log:
         Simulation(uniform, GymSource(env), seed=0, log=log).run(2500)
-    agent = train(path, fit(path))
+    agent = fit(path).train(path)
     agent.save(tmp_path / "agent.tacit")
     agent = Agent.load(tmp_path / "agent.tacit")
     assert agent.stage.name == "policy learning"
