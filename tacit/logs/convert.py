@@ -17,7 +17,7 @@ from tacit.logs.episode import LoggedEpisode
 from tacit.logs.files import find_logs
 from tacit.logs.labels import join_labels, read_labels, why_not
 from tacit.logs.problems import Problems
-from tacit.logs.reading import Progress, read_logs
+from tacit.logs.reading import Progress, read_logs, tally
 from tacit.logs.record import LogError
 from tacit.logs.trl import (
     TRL_FORMATS,
@@ -36,8 +36,6 @@ DSJSON_ENDINGS = tuple(
     f"{ending}{packed}" for ending in (".dsjson", ".json") for packed in ("", ".gz", ".zst")
 )
 """Endings by which a file is taken for dsjson unless a format is given."""
-STEP = 1000
-"""Episodes between two words on progress."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +116,8 @@ class _Counted:
         self._episodes, self._progress, self.n = episodes, progress, 0
 
     def __iter__(self) -> Iterator[LoggedEpisode]:
-        for episode in self._episodes:
+        for episode in tally(self._episodes, self._progress):
             self.n += 1
-            if self._progress is not None and self.n % STEP == 0:
-                self._progress(STEP)
             yield episode
 
 

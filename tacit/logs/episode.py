@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.learning.stage import Episode
 from tacit.logs.record import EpisodeRecord, StepRecord
-from tacit.text.agent import TextEpisode
-from tacit.text.conversation import Choice
+
+if TYPE_CHECKING:  # at run time they would bring SciPy's optimisers into every worker that labels
+    from tacit.text.agent import TextEpisode
+    from tacit.text.conversation import Choice
 
 
 @dataclass(frozen=True)

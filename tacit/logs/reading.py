@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 from tacit.logs.episode import LoggedEpisode, episode_of
 from tacit.logs.files import LogPaths, RawRecord, find_logs, iterate_raw, parse_json
@@ -25,6 +25,10 @@ Entry = tuple[RawRecord, EpisodeRecord | Fault]
 Progress = Callable[[int], None]
 """Called now and then with how many episodes were read since the last call."""
 
+T = TypeVar("T")
+
+REPORT_EVERY = 5_000
+"""Episodes between two calls of `Progress`."""
 IN_MEMORY = "episodes in memory"
 """What stands for the file of episodes that were not read from one; their lines are their places, from 1."""
 
@@ -80,6 +84,20 @@ class LogSource:
 
     def __str__(self) -> str:
         return IN_MEMORY if self.files is None else ", ".join(self._names)
+
+
+def tally(items: Iterable[T], progress: Progress | None) -> Iterator[T]:
+    """Yield items, and tell of them in steps, of the last ones too."""
+    if progress is None:
+        yield from items
+        return
+    n = 0
+    for n, item in enumerate(items, 1):
+        yield item
+        if n % REPORT_EVERY == 0:
+            progress(REPORT_EVERY)
+    if n % REPORT_EVERY:
+        progress(n % REPORT_EVERY)
 
 
 def check_raws(raws: Iterable[RawRecord]) -> Iterator[Entry]:

@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from tacit.logs.problems import Problems
-from tacit.logs.reading import Entry, LogSource, Progress
+from tacit.logs.reading import Entry, LogSource, Progress, tally
 from tacit.logs.record import EpisodeRecord, Fault
 
 T = TypeVar("T")
-
-REPORT_EVERY = 5_000
-"""Episodes between two calls of `Progress`."""
 
 
 def read_through(
@@ -32,7 +29,7 @@ def read_through(
     ([7, 8], [2])
     """
     own = problems if problems is not None else Problems()
-    yield from sift(_tallied(source, progress), read, own)
+    yield from sift(tally(source, progress), read, own)
     if problems is None:
         own.warn()
 
@@ -47,17 +44,3 @@ def sift(
             problems.reject(raw, made)
         else:
             yield made
-
-
-def _tallied(entries: Iterable[Entry], progress: Progress | None) -> Iterator[Entry]:
-    """Yield entries, and tell of them in steps, of the last ones too."""
-    if progress is None:
-        yield from entries
-        return
-    n = 0
-    for n, entry in enumerate(entries, 1):
-        yield entry
-        if n % REPORT_EVERY == 0:
-            progress(REPORT_EVERY)
-    if n % REPORT_EVERY:
-        progress(n % REPORT_EVERY)

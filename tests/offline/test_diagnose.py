@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import tacit
 from tacit.baselines import LEARNERS
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.drawn_logs import draw_logs
@@ -20,6 +21,7 @@ from tacit.logs.writing import LogWriter
 from tacit.offline.fit import diagnose_logs
 from tacit.offline.page import ANSWERS
 from tacit.simulate import Simulation
+from tacit.trust.anchors import ANCHOR_CODES
 
 HEALTHY = {"synthetic": synthetic().mdp, "flipped": synthetic("flipped").mdp, "random": random_mdp(1).mdp}
 UNHEALTHY = {
@@ -103,3 +105,17 @@ def test_distances_pass_chance_where_feedback_speaks_and_not_where_it_does_not()
     for place in diagnose_logs(list(draw_logs(mdp, 8000, seed=1))).examination.places:
         assert (place.distance > place.chance) == (place.state == "3"), place
         assert np.isfinite(place.p_value)
+
+
+def test_a_model_diagnoses_logs_by_the_outcomes_they_know(tmp_path):
+    logs = list(draw_logs(synthetic_mdp(), 5000, seed=1))
+    model = tacit.fit(logs)
+    assert model.diagnose(logs).findings == tacit.diagnose(logs).findings
+    assert model.diagnose(logs).page() == tacit.diagnose(logs).page()
+    turned = [replace(each, reward=1 - each.reward) for each in logs]
+    assert model.diagnose(turned).verdict == "cannot work"
+    assert tacit.fit(turned, anchors="check").diagnose(logs).verdict == "works"
+    silent = model.diagnose([replace(each, reward=None) for each in logs])
+    assert not {finding.code for finding in silent.findings} & ANCHOR_CODES
+    silent.write(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == silent.page()

@@ -224,6 +224,7 @@ def test_policies_come_from_many_places(tmp_path):
     np.testing.assert_array_equal(
         find_policy(layout, tmp_path / "agent.tacit")(0), agent.stage.plan(0, 0.5).policy
     )
+    np.testing.assert_array_equal(find_policy(layout, agent)(0), agent.stage.plan(0, 0.5).policy)
     policies = mixed(SYNTHETIC, 0.5)
     (tmp_path / "p.json").write_text(json.dumps(table_of(layout, policies)))
     np.testing.assert_allclose(find_policy(layout, str(tmp_path / "p.json"))(1), policies[1])

@@ -13,7 +13,7 @@ from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs import pieces
 from tacit.logs.labels import COLUMNS
 from tacit.logs.problems import Problems
-from tacit.logs.reading import LogSource
+from tacit.logs.reading import LogSource, read_logs
 from tacit.logs.record import LogError
 from tacit.logs.survey import Survey, survey_logs
 from tacit.logs.writing import LogWriter
@@ -110,9 +110,12 @@ def test_requests_that_cannot_be_met_are_refused(logs, model, tmp_path, out, opt
         model.label(logs / "logs.jsonl", tmp_path / out, **options)
 
 
-def test_progress_counts_every_episode(logs, model, tmp_path):
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("processes", [1, 2])
+def test_progress_counts_every_episode(logs, model, tmp_path, processes):
     told = []
-    model.label(logs / "logs.jsonl", tmp_path / "labels.jsonl", progress=told.append)
+    out = tmp_path / "labels.jsonl"
+    model.label(logs / "logs.jsonl", out, progress=told.append, processes=processes)
     assert sum(told) == EPISODES
 
 
@@ -163,3 +166,10 @@ def test_parts_of_logs_add_up(logs):
     np.testing.assert_array_equal(ours.fitted.n, theirs.fitted.n)
     np.testing.assert_array_equal(ours.held.n, theirs.held.n)
     assert together.anchors == alone.anchors
+
+
+def test_episodes_in_memory_are_written_too(logs, model, tmp_path):
+    summary = model.label(read_logs(logs / "logs.jsonl"), tmp_path / "memory.jsonl")
+    model.label(logs / "logs.jsonl", tmp_path / "file.jsonl")
+    assert summary == LabelSummary(EPISODES, 0)
+    assert (tmp_path / "memory.jsonl").read_bytes() == (tmp_path / "file.jsonl").read_bytes()

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shop_logs import draw_episodes, draw_shop
 from text_samples import HAPPY, UNHAPPY, HashingEncoder, shop
 from typer.testing import CliRunner
 
@@ -13,7 +14,7 @@ from tacit.decoding.tuples import Reservoir
 from tacit.envs.booking import BookingEnv, make_dialogues
 from tacit.envs.ontology import generate_tasks
 from tacit.envs.text_source import TextSource
-from tacit.logs.episode import LoggedEpisode, LoggedStep, log_of
+from tacit.logs.episode import log_of
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource
 from tacit.logs.record import LogError, find_fault
@@ -40,28 +41,6 @@ def hashed(monkeypatch, tmp_path_factory):
     """Every small model reads with the hashing encoder, and keeps encodings in a folder of the tests."""
     monkeypatch.setattr("tacit.text.small.model.bundled_encoder", HashingEncoder)
     monkeypatch.setenv("TACIT_CACHE", str(tmp_path_factory.getbasetemp() / "encodings"))
-
-
-def draw_shop(n, seed=0, shares=None, personal=False):
-    """Return logged episodes of the paint shop; the last candidates are uniform, or of the `shares` in any order."""
-    return draw_episodes(shop(400, personal), n, seed, shares)
-
-
-def draw_episodes(dialogues, n, seed, shares=None):
-    source, chance = TextSource(BookingEnv(dialogues)), np.random.default_rng([seed, 1])
-    episodes = []
-    for i in range(n):
-        context, state = source.begin(seed if i == 0 else None, i)
-        steps = []
-        while state is not None:
-            offered = source.offer[0]
-            uniform = np.full(len(offered), 1 / len(offered))
-            chances = chance.permutation(shares) if shares is not None and steps else uniform
-            a = int(chance.choice(len(offered), p=chances))
-            steps.append(LoggedStep(state, offered[a], offered, float(chances[a])))
-            state = source.step(offered[a])
-        episodes.append(LoggedEpisode(i, context, tuple(steps), source.feedback, reward=source.reward))
-    return episodes
 
 
 def shuffle(episodes, seed=0):
@@ -290,7 +269,7 @@ def test_diagnosis_of_conversations(logs):
 
 
 def test_diagnosis_tells_the_contrary_from_the_plain(monkeypatch):
-    monkeypatch.setattr("tacit.offline.text.diagnose.SHUFFLES", 1)
+    monkeypatch.setattr("tacit.offline.text.examination.SHUFFLES", 1)
     found = diagnose_logs(draw_shop(EPISODES, personal=True))
     assert found.verdict == "works"
     pleased = {speakers.profiles: speakers.good[0].text for speakers in found.examination.speakers}
@@ -300,7 +279,7 @@ def test_diagnosis_tells_the_contrary_from_the_plain(monkeypatch):
 
 
 def test_diagnosis_of_shuffled_feedback(logs, monkeypatch):
-    monkeypatch.setattr("tacit.offline.text.diagnose.SHUFFLES", 1)
+    monkeypatch.setattr("tacit.offline.text.examination.SHUFFLES", 1)
     found = diagnose_logs(shuffle(logs))
     assert found.verdict == "cannot work"
     assert not found.examination.speakers
@@ -374,7 +353,7 @@ def test_weights_and_doubt_as_enumeration_says():
 def test_every_command_on_conversations(monkeypatch, tmp_path):
     """With the bundled models, on generated dialogues: fit, label, diagnose, evaluate, train."""
     monkeypatch.setattr("tacit.text.small.model.bundled_encoder", bundled_encoder)
-    monkeypatch.setattr("tacit.offline.text.diagnose.SHUFFLES", 2)
+    monkeypatch.setattr("tacit.offline.text.examination.SHUFFLES", 2)
     dialogues = make_dialogues(generate_tasks(40, seed=0), "hard", seed=0)
     logs, model, out = tmp_path / "logs.jsonl", tmp_path / "m.tacit", tmp_path / "out"
     with LogWriter(logs) as writer:

@@ -118,6 +118,13 @@ def test_parquet_is_not_appended_to(tmp_path):
         LogWriter(tmp_path / "logs.csv")
 
 
+def test_the_mark_of_our_parquet_files_is_part_of_the_format(tmp_path):
+    """Files that were written before must be read for ever."""
+    with LogWriter(tmp_path / "logs.parquet") as writer:
+        writer.write(EPISODES[0])
+    assert pyarrow.parquet.read_schema(tmp_path / "logs.parquet").metadata[b"tacit.logs"] == b"json"
+
+
 def test_nested_columns_of_parquet_are_read_as_they_are(tmp_path):
     rows = [GOOD, {**GOOD, "steps": [{"state": "start", "action": "tell"}], "feedback": "no"}]
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "nested.parquet")
