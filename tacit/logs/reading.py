@@ -20,7 +20,7 @@ from tacit.logs.record import EpisodeRecord, Fault, find_fault
 
 Logs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[LoggedEpisode]
 """Logs as a path, several paths, or episodes."""
-Entry = tuple[RawRecord, EpisodeRecord | Fault]
+LogEntry = tuple[RawRecord, EpisodeRecord | Fault]
 """A line or row, and its record or the rule that it breaks."""
 Progress = Callable[[int], None]
 """Called now and then with how many episodes were read since the last call."""
@@ -73,13 +73,13 @@ class LogSource:
     def __init__(self, logs: Logs) -> None:
         given = [logs] if isinstance(logs, str | os.PathLike) else list(logs)
         self.files: list[Path] | None = None
-        self._kept: list[Entry] = []
+        self._kept: list[LogEntry] = []
         if given and all(isinstance(each, str | os.PathLike) for each in given):
             self.files, self._names = find_logs(given), [Path(each).name for each in given]  # type: ignore[arg-type]
         else:
             self._kept = [_entry_of(episode, place) for place, episode in enumerate(given, 1)]  # type: ignore[arg-type]
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[LogEntry]:
         return iter(self._kept) if self.files is None else check_raws(iterate_raw(self.files))
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ def tally(items: Iterable[T], progress: Progress | None) -> Iterator[T]:
         progress(n % REPORT_EVERY)
 
 
-def check_raws(raws: Iterable[RawRecord]) -> Iterator[Entry]:
+def check_raws(raws: Iterable[RawRecord]) -> Iterator[LogEntry]:
     """Yield lines or rows with their records, each checked."""
     return ((raw, check_raw(raw)) for raw in raws)
 
@@ -117,7 +117,7 @@ def check_raw(raw: RawRecord) -> EpisodeRecord | Fault:
     return fault if fault is not None else cast(EpisodeRecord, record)
 
 
-def _entry_of(episode: LoggedEpisode, place: int) -> Entry:
+def _entry_of(episode: LoggedEpisode, place: int) -> LogEntry:
     record = episode.to_json()
     file, line = episode.source or (IN_MEMORY, place)
     return RawRecord(file, line, record=record), record  # type: ignore[arg-type]

@@ -103,6 +103,7 @@ SCHEMA: Mapping[str, Any] = {
 """The format of a line as a JSON Schema (draft 2020-12); further keys are allowed and not read."""
 
 
+NUMBERS = (int, float)
 LABELS = frozenset((str, int, bool))
 """Types of values that need no closer look: most of them, so that checking costs less than reading."""
 
@@ -157,7 +158,7 @@ def _find_step_fault(number: int, step: Any) -> Fault | None:
     if offered is not None and (fault := _find_offer_fault(number, action, offered)) is not None:
         return fault
     p = step.get("probability")
-    if p is not None and not (is_number(p) and 0 < p <= 1):
+    if p is not None and not (isinstance(p, NUMBERS) and 0 < p <= 1):
         return Fault(
             "bad-probability",
             f"the probability of step {number} must lie in (0, 1], got {_short(p)}; log the chance with which the "

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.logs.reading import Entry, Logs, LogSource
+from tacit.logs.reading import LogEntry, Logs, LogSource
 from tacit.logs.record import EpisodeRecord, Fault, LogError, is_text_context
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Label, Space, Vectors
@@ -207,7 +207,7 @@ def survey_logs(logs: Logs) -> Survey:
     return survey_entries(LogSource(logs))
 
 
-def survey_entries(entries: Iterable[Entry]) -> Survey:
+def survey_entries(entries: Iterable[LogEntry]) -> Survey:
     """Return what those of the entries have in common that are episodes."""
     survey = Survey()
     for _, found in entries:

@@ -23,7 +23,7 @@ from tacit.logs.label_files import LabelWriter, check_label_file, encode_labels
 from tacit.logs.labels import Decoded, LabelledRow, label_row
 from tacit.logs.pieces import Piece, list_pieces, raw_records
 from tacit.logs.problems import KeptProblems, Problem, Problems
-from tacit.logs.reading import Entry, LogSource, Progress, check_raws
+from tacit.logs.reading import LogEntry, LogSource, Progress, check_raws
 from tacit.logs.record import EpisodeRecord, Fault, LogError
 from tacit.offline.passes import read_through, sift
 
@@ -123,7 +123,7 @@ def label_piece(meanings: Meanings[Any], as_arrow: bool, piece: Piece, report: R
     return label_entries(meanings, as_arrow, check_raws(raw_records(piece)))
 
 
-def label_entries(meanings: Meanings[Any], as_arrow: bool, entries: Iterable[Entry]) -> Labelled:
+def label_entries(meanings: Meanings[Any], as_arrow: bool, entries: Iterable[LogEntry]) -> Labelled:
     """Return the rows of some lines or rows and the faults among them, in their order."""
     problems = KeptProblems()
     with uncollected():

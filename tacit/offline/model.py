@@ -39,11 +39,7 @@ class RewardModel(Protocol):
     """What the model rests on."""
 
     def diagnose(
-        self,
-        logs: Logs,
-        assume_uniform: bool = False,
-        problems: Problems | None = None,
-        progress: Progress | None = None,
+        self, logs: Logs, problems: Problems | None = None, progress: Progress | None = None
     ) -> LogDiagnosis[Any]:
         """Return whether logs can be decoded by this model; rewards in them check which way round."""
 

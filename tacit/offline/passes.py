@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from tacit.logs.problems import Problems
-from tacit.logs.reading import Entry, LogSource, Progress, tally
+from tacit.logs.reading import LogEntry, LogSource, Progress, tally
 from tacit.logs.record import EpisodeRecord, Fault
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def read_through(
 
 
 def sift(
-    entries: Iterable[Entry], read: Callable[[EpisodeRecord, int], T | Fault], problems: Problems
+    entries: Iterable[LogEntry], read: Callable[[EpisodeRecord, int], T | Fault], problems: Problems
 ) -> Iterator[T]:
     """Yield what `read` makes of entries; those that break a rule, of the format or the reader's, go to `problems`."""
     for raw, found in entries:

@@ -20,7 +20,7 @@ from tacit.decoding.tuples import Reservoir
 from tacit.logs.record import LogError
 from tacit.trust.findings import Finding
 
-Row = TypeVar("Row")
+T = TypeVar("T")
 
 UNIFORM_LEVEL = 0.01
 """Of the test that actions without logged probability were uniform."""
@@ -34,7 +34,7 @@ class NothingToLearnError(LogError):
 
 
 @dataclass
-class Teaching(Generic[Row]):
+class Teaching(Generic[T]):
     """Rows of the episodes that teach: those of `known` probability, and of `unknown`; the others counted by reason.
 
     >>> teaching = Teaching[str](Reservoir(), Reservoir())
@@ -43,13 +43,13 @@ class Teaching(Generic[Row]):
     (True, 2.0, None, {'last action not random': 1})
     """
 
-    known: Reservoir[Row]
-    unknown: Reservoir[Row]
+    known: Reservoir[T]
+    unknown: Reservoir[T]
     assume_uniform: bool = False
     episodes: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def admit(self, p: float | None, K: int) -> tuple[Reservoir[Row], float] | None:
+    def admit(self, p: float | None, K: int) -> tuple[Reservoir[T], float] | None:
         """Return where an episode belongs whose last action had probability p among K, and its weight; or None."""
         self.episodes += 1
         if p is None and K > 1 and not self.assume_uniform:

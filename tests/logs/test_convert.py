@@ -414,3 +414,12 @@ def test_a_directory_stands_for_its_files(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(LogError, match="there are no events"):
         read(tmp_path / "empty")
+
+
+def test_a_conversion_tells_of_every_episode(tmp_path):
+    told = []
+    with LogWriter(tmp_path / "logs.jsonl") as writer:
+        for episode in draw_logs(synthetic_mdp(), 7, seed=0):
+            writer.write(episode)
+    done = convert(tmp_path / "logs.jsonl", tmp_path / "out.dsjson", "dsjson", progress=told.append)
+    assert sum(told) == done.episodes == 7

@@ -287,6 +287,13 @@ def test_diagnosis_of_shuffled_feedback(logs, monkeypatch):
     assert "cannot be told from noise" in found.page()
 
 
+def test_a_model_diagnoses_other_conversations(model, logs, monkeypatch):
+    monkeypatch.setattr("tacit.offline.text.examination.SHUFFLES", 1)
+    assert model.diagnose(logs).findings == diagnose_logs(logs).findings
+    with pytest.raises(NothingToLearnError, match="got 3 of 3"):
+        model.diagnose(logs[:3])
+
+
 def test_outcomes_that_contradict_are_told(model, logs):
     turned = [replace(episode, reward=1 - episode.reward) for episode in logs]
     assert [finding.code for finding in check_outcomes(LogSource(turned), model.meanings)] == [

@@ -9,7 +9,6 @@ from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
-from tacit.experiments.learners import LEARNERS
 from tacit.learning.fast import FastLearning
 from tacit.learning.settings import Settings
 from tacit.logs.encoding import LogReader

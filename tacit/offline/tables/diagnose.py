@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from tacit.logs.encoding import LogReader
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
 from tacit.offline.diagnosis import LogDiagnosis
 from tacit.offline.passes import read_through
-from tacit.offline.tables.anchors import MOST_ANCHORS, find_agreement, known_outcome, read_outcomes
+from tacit.offline.tables.anchors import (
+    MOST_ANCHORS,
+    KnownOutcome,
+    find_agreement,
+    known_outcome,
+    read_outcomes,
+)
 from tacit.offline.tables.examination import TableExamination, examine_table
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.offline.teaching import NothingToLearnError
@@ -28,9 +32,11 @@ def diagnose_table(
     progress: Progress | None,
 ) -> TableDiagnosis:
     """Return the diagnosis of logs by a model: its own, with the outcomes that these logs know held against it."""
-    told = read_through(source, LogReader(meanings.layout).read, problems, progress)
-    known = [outcome for episode in told if (outcome := known_outcome(episode)) is not None]
-    outcomes = read_outcomes(meanings.reading, list(islice(known, MOST_ANCHORS)))
+    known: list[KnownOutcome] = []
+    for episode in read_through(source, LogReader(meanings.layout).read, problems, progress):
+        if len(known) < MOST_ANCHORS and (outcome := known_outcome(episode)) is not None:
+            known.append(outcome)
+    outcomes = read_outcomes(meanings.reading, known)
     findings = [finding for finding in certificate.findings if finding.code not in ANCHOR_CODES]
     findings += (f for f in find_agreement(meanings.reading, meanings.judgements, outcomes) if f != MINORITY)
     examination = examine_table(meanings, certificate, worst_first(findings))

@@ -45,7 +45,7 @@ from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
 
-class End(NamedTuple):
+class EpisodeEnd(NamedTuple):
     """How an episode ended, encoded; `key` is the same before it was, by which it is known again, None for vectors."""
 
     context: Encoded
@@ -107,7 +107,7 @@ class TableMeanings:
                 found[s, x, y, a] = _decode_cell(judgement, doubt, y, a, bool(seen[y]), self.c)
         return found
 
-    def read(self, record: EpisodeRecord) -> End | Decoded | Fault:
+    def read(self, record: EpisodeRecord) -> EpisodeEnd | Decoded | Fault:
         """Return how an episode ended, what it means if that is known at once, or the rule that the episode breaks."""
         steps = record["steps"]
         last = steps[-1]
@@ -118,9 +118,9 @@ class TableMeanings:
             return self._encode(*key, None)
         return known if known is not None else self._encode(*key, key)
 
-    def decode(self, ends: Sequence[End | Decoded]) -> list[Decoded]:
+    def decode(self, ends: Sequence[EpisodeEnd | Decoded]) -> list[Decoded]:
         """Return what each end means."""
-        waiting = [end for end in ends if isinstance(end, End)]
+        waiting = [end for end in ends if isinstance(end, EpisodeEnd)]
         if not waiting:
             return list(ends)  # type: ignore[arg-type]
         contexts, states, feedback, _, _ = zip(*waiting, strict=True)
@@ -132,7 +132,7 @@ class TableMeanings:
         if isinstance(self.reading, FiniteReading):  # there are only so many ends
             self._known.update((end.key, cell) for end, cell in zip(waiting, cells, strict=True))
         found = iter(cells)
-        return [next(found) if isinstance(end, End) else end for end in ends]
+        return [next(found) if isinstance(end, EpisodeEnd) else end for end in ends]
 
     def to_tree(self) -> dict[str, Any]:
         """Return arrays and plain values that `from_tree` reads."""
@@ -163,7 +163,7 @@ class TableMeanings:
 
     def _encode(
         self, context: Any, state: Any, feedback: Any, action: Any, steps: int, key: tuple[Any, ...] | None
-    ) -> End | Decoded | Fault:
+    ) -> EpisodeEnd | Decoded | Fault:
         reader = self._reader
         if steps != reader.steps:
             return mixed_horizon(steps, reader.steps)
@@ -180,7 +180,7 @@ class TableMeanings:
             y = reader.encode_feedback(feedback)
         except ValueError:
             return Decoded.nothing(UNSEEN_FEEDBACK)
-        return End(x, found[0], y, found[1], key)
+        return EpisodeEnd(x, found[0], y, found[1], key)
 
     def _cell(self, s: int, x: int, y: int, a: int) -> Decoded:
         found = self.cells.get((s, x, y, a))

@@ -42,11 +42,7 @@ class TableModel(RewardModel):
     kind: ClassVar[str] = "table"
 
     def diagnose(
-        self,
-        logs: Logs,
-        assume_uniform: bool = False,
-        problems: Problems | None = None,
-        progress: Progress | None = None,
+        self, logs: Logs, problems: Problems | None = None, progress: Progress | None = None
     ) -> TableDiagnosis:
         """Return whether logs can be decoded by this model; rewards in them check which way round."""
         return diagnose_table(self.meanings, self.certificate, LogSource(logs), problems, progress)

@@ -17,9 +17,9 @@ def diagnose_text(
     meanings: TextMeanings,
     certificate: Certificate,
     source: LogSource,
-    assume_uniform: bool,
-    problems: Problems | None,
-    progress: Progress | None,
+    problems: Problems | None = None,
+    progress: Progress | None = None,
+    assume_uniform: bool = False,
 ) -> TextDiagnosis:
     """Return the diagnosis of logs by a model; rewards in them check which way round."""
     teaching = gather_text(source, meanings.horizon, assume_uniform, problems, progress)

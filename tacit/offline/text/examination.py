@@ -15,7 +15,7 @@ from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource
 from tacit.offline.teaching import Teaching
 from tacit.offline.text.batches import accept_candidates
-from tacit.offline.text.gathering import read_texts
+from tacit.offline.text.gathering import check_reactions, read_texts
 from tacit.offline.text.meanings import TextMeanings, Weighed
 from tacit.text.conversation import Reaction
 from tacit.text.evidence import Evidence
@@ -97,6 +97,7 @@ def examine_text(
 ) -> TextExamination:
     """Return what a model shows on the reactions of logs; rewards in them check which way round."""
     accept_candidates(teaching, meanings.model)
+    check_reactions(teaching)
     reactions = teaching.known.rows
     sample, weights = meanings.model.sample(reactions), uniform_weights(reactions)
     compared, shuffled = compare_shuffles(meanings, sample, weights)

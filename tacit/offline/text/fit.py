@@ -61,9 +61,8 @@ class TextFitting:
     def diagnose(self) -> TextDiagnosis:
         """Return whether the logs can be decoded; rewards in them check which way round."""
         model, asked = self.fit(), self.request
-        found = diagnose_text(
-            model.meanings, model.certificate, asked.source, asked.assume_uniform, Problems(), None
-        )
+        given = (model.meanings, model.certificate, asked.source)
+        found = diagnose_text(*given, problems=Problems(), assume_uniform=asked.assume_uniform)
         return replace(found, problems=asked.problems)  # those of the fit: the same, told once
 
     def _teach(self, model: SmallModel) -> tuple[Teaching[Reaction], float | None]:

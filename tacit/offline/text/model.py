@@ -27,15 +27,10 @@ class TextRewardModel(RewardModel):
     kind: ClassVar[str] = "text"
 
     def diagnose(
-        self,
-        logs: Logs,
-        assume_uniform: bool = False,
-        problems: Problems | None = None,
-        progress: Progress | None = None,
+        self, logs: Logs, problems: Problems | None = None, progress: Progress | None = None
     ) -> TextDiagnosis:
         """Return whether logs can be decoded by this model; rewards in them check which way round."""
-        source = LogSource(logs)
-        return diagnose_text(self.meanings, self.certificate, source, assume_uniform, problems, progress)
+        return diagnose_text(self.meanings, self.certificate, LogSource(logs), problems, progress)
 
     def evaluate(
         self,
