@@ -1,6 +1,11 @@
 """What all tests share: encodings are kept in a folder of the session, never in the user's."""
 
+import os
+
 import pytest
+
+# Some virtual machines report AMX and then refuse it, which ends torch's bfloat16 with an illegal instruction.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
 
 
 @pytest.fixture(scope="session", autouse=True)

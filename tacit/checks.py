@@ -3,9 +3,8 @@
     for check in CHECKS:
         check(make, source)
 
-`make(seed)` returns a fresh agent, `source` an episode source for it (`GymSource`, or `TextSource` for agents that
-are shown candidates). A check raises `ContractError` with the rule that was broken. To extend Tacit, run them on
-what you wrote.
+`make(seed)` returns a fresh agent, `source` an episode source for it (`GymSource`). A check raises `ContractError` with
+the rule that was broken. To extend Tacit, run them on what you wrote.
 """
 
 from __future__ import annotations
@@ -20,10 +19,11 @@ import numpy as np
 
 from tacit.agent import Agent
 from tacit.base.checkpoint import save_tree
+from tacit.learning.episode import Episode
 from tacit.simulate import Source
 
-MakeAgent = Callable[[int], Any]
-LoadAgent = Callable[[Path], Any]
+MakeAgent = Callable[[int], Agent]
+LoadAgent = Callable[[Path], Agent]
 EPISODES = 60
 """Episodes a check plays: enough to leave the first stage of a small agent, few enough to be quick."""
 OPEN = 50
@@ -46,10 +46,10 @@ class Entry(NamedTuple):
 class Log:
     """What a driver saw and told: contexts, states and feedback of some episodes, to be played again."""
 
-    def __init__(self, source: Source, agent: Any, seed: int, episodes: int) -> None:
+    def __init__(self, source: Source, agent: Agent, seed: int, episodes: int) -> None:
         self.entries: list[Entry] = []
         for n in range(episodes):
-            episode, entry = play(agent, source, seed, n)
+            episode, entry = play_out(agent, source, seed, n)
             agent.end(episode, entry.feedback)
             self.entries.append(entry)
 
@@ -93,7 +93,7 @@ def check_interleaving_changes_nothing(make: MakeAgent, source: Source) -> None:
     order = np.random.default_rng(0)
     for one in (agent, twin):
         Log(source, one, 0, EPISODES)
-    played_plainly = [play(agent, source, 1, n) for n in range(OPEN)]
+    played_plainly = [play_out(agent, source, 1, n) for n in range(OPEN)]
     plain = [episode for episode, _ in played_plainly]
     mixed = [twin.begin(entry.context) for _, entry in played_plainly]
     for n in order.permutation(np.repeat(np.arange(OPEN), len(plain[0].actions))):
@@ -106,7 +106,7 @@ def check_interleaving_changes_nothing(make: MakeAgent, source: Source) -> None:
 def check_feedback_in_any_order(make: MakeAgent, source: Source) -> None:
     """Raise unless late feedback is taken in any order, twice if equal, and refused if it differs."""
     agent = make(0)
-    finished = [play(agent, source, 0, n) for n in range(10)]
+    finished = [play_out(agent, source, 0, n) for n in range(10)]
     for n in np.random.default_rng(0).permutation(10):
         agent.end(finished[n][0], finished[n][1].feedback)
     before, first = saved(agent), finished[0][1].feedback
@@ -125,7 +125,7 @@ def check_missing_feedback(make: MakeAgent, source: Source) -> None:
     episode = agent.begin(context)
     agent.act(episode, state, *source.offer)
     agent.abandon(episode)
-    finished, entry = play(agent, source, 0, 1)
+    finished, entry = play_out(agent, source, 0, 1)
     agent.abandon(finished)
     require(not agent.open_episodes, "an abandoned episode must not stay open")
     refuses("feedback for an abandoned episode", agent, lambda: agent.end(finished, entry.feedback))
@@ -134,7 +134,7 @@ def check_missing_feedback(make: MakeAgent, source: Source) -> None:
 def check_refusals(make: MakeAgent, source: Source) -> None:
     """Raise unless everything out of order is refused with a ValueError and changes nothing."""
     agent, unknown = make(0), object()
-    first = play(agent, source, 0, 0)[1]
+    first = play_out(agent, source, 0, 0)[1]
     agent = make(0)
     episode, start = agent.begin(first.context), first.shown[0]
     refuses("an unknown context", agent, lambda: agent.begin(unknown))
@@ -152,7 +152,7 @@ def check_refusals(make: MakeAgent, source: Source) -> None:
     _check_strangers(agent, make(1), first)
 
 
-def _check_strangers(agent: Any, other: Any, entry: Entry) -> None:
+def _check_strangers(agent: Agent, other: Agent, entry: Entry) -> None:
     stranger = other.begin(entry.context)
     other.act(stranger, *entry.shown[0])
     refuses("acting in another agent's episode", agent, lambda: agent.act(stranger, *entry.shown[0]))
@@ -194,7 +194,7 @@ def require(holds: bool, rule: str) -> None:
         raise ContractError(rule)
 
 
-def refuses(what: str, agent: Any, call: Callable[[], object]) -> None:
+def refuses(what: str, agent: Agent, call: Callable[[], object]) -> None:
     """Raise ContractError unless `call` raises ValueError and leaves the agent as it was."""
     before = saved(agent)
     try:
@@ -205,7 +205,7 @@ def refuses(what: str, agent: Any, call: Callable[[], object]) -> None:
         raise ContractError(f"{what} must be refused with a ValueError")
 
 
-def saved(agent: Any) -> bytes:
+def saved(agent: Agent) -> bytes:
     """Return the file that the agent saves."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent"
@@ -213,7 +213,7 @@ def saved(agent: Any) -> bytes:
         return path.read_bytes()
 
 
-def learned(agent: Any) -> bytes:
+def learned(agent: Agent) -> bytes:
     """Return what the agent's stage has learned, as it would be saved."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stage"
@@ -221,7 +221,7 @@ def learned(agent: Any) -> bytes:
         return path.read_bytes()
 
 
-def play(agent: Any, source: Source, seed: int, number: int) -> tuple[Any, Entry]:
+def play_out(agent: Agent, source: Source, seed: int, number: int) -> tuple[Episode, Entry]:
     """Play an episode to its last action; return its handle and the entry, whose feedback it has not been told."""
     context, state = source.begin(seed, number)
     episode = agent.begin(context)
@@ -234,7 +234,7 @@ def play(agent: Any, source: Source, seed: int, number: int) -> tuple[Any, Entry
     return episode, Entry(context, shown, source.feedback, actions)
 
 
-def replay(agent: Any, entry: Entry) -> list[Any]:
+def replay(agent: Agent, entry: Entry) -> list[Any]:
     """Play a logged episode again; return the agent's actions."""
     episode = agent.begin(entry.context)
     actions = [agent.act(episode, *shown) for shown in entry.shown]
@@ -242,17 +242,17 @@ def replay(agent: Any, entry: Entry) -> list[Any]:
     return actions
 
 
-def wrong_first_steps(agent: Any, entry: Entry) -> dict[str, tuple[Any, ...]]:
+def wrong_first_steps(agent: Agent, entry: Entry) -> dict[str, tuple[Any, ...]]:
     """Return what must be refused as a first step: a later state, or candidates that are none."""
     if entry.shown[0][1:]:
         return {
             "no candidates": (entry.shown[0][0], ()),
             "a candidate twice": (entry.shown[0][0], ("a", "a")),
         }
-    return {"a state of a later layer": (agent.layout.states[-1][0],)}
+    return {"a state of a later layer": (agent.layout.endings.labels[0],)}
 
 
-def different_feedback(agent: Any, feedback: Any) -> Any:
+def different_feedback(agent: Agent, feedback: Any) -> Any:
     """Return feedback that the agent takes and that is not `feedback`."""
     if isinstance(feedback, str):
         return feedback + " Or so."

@@ -15,7 +15,7 @@ from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_stat
 from tacit.decoding.tuples import TupleStore
 from tacit.learning.episode import Episode
 from tacit.learning.settings import check_runnable
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, ending_of
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
 from tacit.planning.regression import make_oracle
 from tacit.problem.spaces import Encoded
@@ -48,7 +48,7 @@ class LastStepExploration:
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Keep the tuple."""
         if feedback is not None:
-            self._tuples.add(episode.encoded, episode.states[-1], episode.actions[-1], feedback)
+            self._tuples.add(episode.encoded, *ending_of(episode), feedback)
         return NOTHING
 
     def next(self) -> Stage:
@@ -103,7 +103,7 @@ class LastStepIGL:
         """Decode the feedback and regress on it."""
         if feedback is None or episode.plan.stage != self.name:
             return NOTHING
-        state, action = episode.states[-1], episode.actions[-1]
+        state, action = ending_of(episode)
         if not self._decoder.decodable[state]:
             return NOTHING
         reward = self._decoder.decode(episode.encoded, feedback, state, action)

@@ -199,7 +199,7 @@ class RewardDecoder:
         return table
 
     def _refuse(self, state: int, action: int) -> NoReturn:
-        names = [self.layout.name(self.layout.horizon - 1, int(s)) for s in np.flatnonzero(self.decodable)]
+        names = [self.layout.endings.name(int(s)) for s in np.flatnonzero(self.decodable)]
         raise ValueError(
             f"rewards are decoded for the actions of the last-layer states {names}, got state index {state} "
             f"and action index {action}; collect tuples of the state before learning from it"
@@ -229,18 +229,18 @@ def build_decoder(layout: Layout, posterior: Posterior, settings: DecoderSetting
 
 
 def _state_decoder(layout: Layout, state: int, settings: DecoderSettings) -> Decoder:
-    K = int(layout.n_actions[-1, state])
+    K = int(layout.endings.n_actions[state])
     if K == 1:
         return ConstantDecoder(settings.c)  # dev. 17
     try:
         return settings.build(K)
     except ValueError as error:
-        raise ValueError(f"state {layout.name(layout.horizon - 1, state)!r}: {error}") from None
+        raise ValueError(f"state {layout.endings.name(state)!r}: {error}") from None
 
 
 def check_settings(layout: Layout, settings: DecoderSettings) -> None:
     """Raise ValueError, naming the state, unless Assumption 2.3 can hold in every last-layer state."""
-    for state in range(int(layout.n_states[-1])):
+    for state in range(layout.endings.size):
         _state_decoder(layout, state, settings)
 
 

@@ -123,7 +123,7 @@ class NeuralPosterior:
     ) -> tuple[FloatArray, FloatArray]:
         """Return f (n, K_s) and φ (n,) of n contexts and feedbacks of one state, each as `rewards` has it."""
         check_fitted(self.layout, self.states, state)
-        K, weights = self.layout.n_actions[-1, state], self.weights
+        K, weights = self.layout.endings.n_actions[state], self.weights
         x, y = self.contexts(contexts), self.feedback(feedback)
         f = _network(x, weights.f_hidden[state], weights.f_output[state])[:, :K]
         pairs = np.concatenate((x, y), axis=1)
@@ -133,7 +133,7 @@ class NeuralPosterior:
 
     def _networks(self, context: Encoded, feedback: Encoded, state: int) -> tuple[FloatArray, float]:
         check_fitted(self.layout, self.states, state)
-        K = self.layout.n_actions[-1, state]
+        K = self.layout.endings.n_actions[state]
         weights, x, y = self.weights, self.contexts(context), self.feedback(feedback)
         f = _network(x, weights.f_hidden[state], weights.f_output[state])[:K]
         phi = _network(np.concatenate((x, y)), weights.phi_hidden[state], weights.phi_output[state])
@@ -195,7 +195,7 @@ def merge_rows(
     part, weights = _validates(owner, settings).astype(np.int64), balanced_weights(layout, tuples)
     np.add.at(counts, (part, owner, place[row], tuples.actions), weights)
     d = len(contexts.mean)
-    mask = layout.mask[-1, states].astype(np.float64)
+    mask = layout.endings.mask[states].astype(np.float64)
     return Rows(batch[..., :d], batch[..., d:], counts[0], counts[1], mask)
 
 

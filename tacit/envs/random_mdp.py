@@ -146,12 +146,12 @@ def _transitions(generator: np.random.Generator, layout: Layout, settings: Rando
 
 def _rewards(generator: np.random.Generator, layout: Layout, settings: RandomMDPSettings) -> FloatArray:
     """Return f* (X, S_H, K): heterogeneous states within theta and M, then the homogeneous ones at c."""
-    S_H, K = int(layout.n_states[-1]), layout.max_actions
+    S_H, K = layout.endings.size, layout.max_actions
     rewards = np.zeros((settings.contexts, S_H, K))
     plain = range(S_H - settings.unreachable - settings.homogeneous, S_H - settings.unreachable)
     for x in range(settings.contexts):
         for s in range(S_H):
-            n = int(layout.n_actions[-1, s])
+            n = int(layout.endings.n_actions[s])
             if s in plain:
                 rewards[x, s, :n] = settings.c
             else:
@@ -173,7 +173,7 @@ def _heterogeneous(generator: np.random.Generator, n: int, settings: RandomMDPSe
 
 def _feedback(generator: np.random.Generator, layout: Layout, settings: RandomMDPSettings) -> FloatArray:
     """Return Pr[y | x, s, r]: a random half of the values is said when rewarded, the rest when not."""
-    S_H, Y = int(layout.n_states[-1]), settings.feedback_values
+    S_H, Y = layout.endings.size, settings.feedback_values
     feedback = np.zeros((settings.contexts, S_H, 2, Y))
     for x in range(settings.contexts):
         for s in range(S_H):

@@ -15,7 +15,16 @@ from tacit.decoding.tuples import TupleStore, count_tuples, is_finite
 from tacit.learning.episode import Episode
 from tacit.learning.policy_learning import Exploration, PolicyLearning
 from tacit.learning.settings import Settings
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, deterministic_policy, policy_plan
+from tacit.learning.stage import (
+    NOTHING,
+    Lesson,
+    PolicyPlan,
+    Setup,
+    Stage,
+    deterministic_policy,
+    ending_of,
+    policy_plan,
+)
 from tacit.planning.reachability import Homes
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
@@ -66,10 +75,10 @@ class Collection:
             self._spent[plan.target] += 1
         if feedback is None or not plan.uniform_last:
             return NOTHING
-        state = episode.states[-1]
+        state, action = ending_of(episode)
         wanted = self._homes.reachable[state] and self._tuples.found[state] < self._settings.collection.tuples
         if wanted and (state == plan.target or not ours):
-            self._tuples.add(episode.encoded, state, episode.actions[-1], feedback)
+            self._tuples.add(episode.encoded, state, action, feedback)
         return NOTHING
 
     def next(self) -> Stage:

@@ -22,7 +22,16 @@ from tacit.decoding.judgement import Judgement, judge
 from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import TupleCounts, counted_shape, is_finite
 from tacit.learning.episode import Episode
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, deterministic_policy, policy_plan
+from tacit.learning.stage import (
+    NOTHING,
+    Lesson,
+    PolicyPlan,
+    Setup,
+    Stage,
+    deterministic_policy,
+    ending_of,
+    policy_plan,
+)
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.euler import log_factor, plan_euler
 from tacit.planning.schedule import GammaSchedule
@@ -195,7 +204,7 @@ class FastLearning:
 
     def _count(self, episode: Episode, feedback: Encoded) -> float | None:
         """Count the tuple of an episode; return what its feedback decodes to, None if its state is not settled."""
-        s, a = episode.states[-1], episode.actions[-1]
+        s, a = ending_of(episode)
         x, y = self.reading.read_one(episode.encoded, s, feedback)
         decoded = float(self.judgements[s, x].rewards[y, a]) if self._settled[x, s] else None
         self.counts.count(s, x, y, a)

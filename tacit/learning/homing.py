@@ -15,7 +15,16 @@ from tacit.base.arrays import FloatArray, IntArray
 from tacit.learning.collection import Collection
 from tacit.learning.episode import Episode
 from tacit.learning.settings import check_runnable
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, deterministic_policy, policy_plan
+from tacit.learning.stage import (
+    NOTHING,
+    Lesson,
+    PolicyPlan,
+    Setup,
+    Stage,
+    deterministic_policy,
+    ending_of,
+    policy_plan,
+)
 from tacit.planning.euler import log_factor, plan_euler
 from tacit.planning.reachability import Homes, Mixture
 from tacit.problem.spaces import Encoded
@@ -73,7 +82,7 @@ class Homing:
         self._dynamics.add(episode.encoded, episode.states, episode.actions)
         if len(episode.states) == self._layout.horizon:
             self._remember(np.argmax(plan.policy[:-1], axis=2))
-            self._visits[plan.target] += episode.states[-1] == plan.target
+            self._visits[plan.target] += ending_of(episode)[0] == plan.target
             self._episodes[plan.target] += 1
             if self._episodes[plan.target] >= self._homing.episodes:
                 self._mixtures.append(Mixture(*self._played()))

@@ -11,7 +11,7 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import posterior_from_state
 from tacit.learning.episode import Episode
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, policy_plan
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, ending_of, policy_plan
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.regression import make_oracle
 from tacit.problem.spaces import Encoded, Finite
@@ -81,7 +81,7 @@ class PolicyLearner:
         """Update the oracle with the reward, if there is one, and count the transitions."""
         plan = policy_plan(episode)
         if reward is not None:
-            self.oracle.update(context, episode.states[-1], episode.actions[-1], reward)
+            self.oracle.update(context, *ending_of(episode), reward)
         self.dynamics.add(context, episode.states, episode.actions)
         self.episodes += len(episode.actions) == self._layout.horizon
         self.unconverged += not plan.converged
@@ -150,8 +150,10 @@ class PolicyLearning:
             self.learner.dynamics.add(episode.encoded, episode.states, episode.actions)
             return NOTHING
         reward = None
-        if feedback is not None and self.decoder is not None and self.learner.judged[episode.states[-1]]:
-            reward = self.decoder.decode(episode.encoded, feedback, episode.states[-1], episode.actions[-1])
+        if feedback is not None and self.decoder is not None:
+            state, action = ending_of(episode)
+            if self.learner.judged[state]:
+                reward = self.decoder.decode(episode.encoded, feedback, state, action)
         self.learner.learn(episode.encoded, episode, reward)
         return Lesson(reward)
 

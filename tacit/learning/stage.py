@@ -121,6 +121,11 @@ def policy_plan(episode: Episode) -> PolicyPlan:
     return plan
 
 
+def ending_of(episode: Episode) -> tuple[int, int]:
+    """Return the ending in which a whole episode of a layered problem ended, and the action taken there."""
+    return episode.states[-1], episode.actions[-1]
+
+
 def deterministic_policy(choices: IntArray, layout: Layout) -> FloatArray:
     """Return the policy (H, S, K) that follows `choices` (H-1, S) and ends with a uniform action."""
     return _expand(choices, layout.n_states, layout.uniform_policy)

@@ -285,8 +285,8 @@ class _Inputs:
     """What an oracle may be asked: the contexts, and the pairs (s, a) of the last layer."""
 
     def __init__(self, layout: Layout) -> None:
-        self.contexts, self.exists = layout.contexts, layout.mask[-1, : layout.n_states[-1]]  # (S_H, K)
-        self.n_actions = [len(labels) for labels in layout.actions[-1]]
+        self.contexts, self.exists = layout.contexts, layout.endings.mask  # (S_H, K)
+        self.n_actions = layout.endings.n_actions.tolist()
         size = self.contexts.size if isinstance(self.contexts, Finite) else self.contexts.dimension
         self.dimension = size + 1  # d: the context and the constant
 

@@ -59,7 +59,7 @@ def solve_optimal(mdp: ContextualMDP) -> OptimalPlan:
     values = np.empty(mdp.n_contexts)
     policies = np.zeros((mdp.n_contexts, *layout.mask.shape))
     for x in range(mdp.n_contexts):
-        rewards = last_layer_rewards(layout, mdp.rewards[x])
+        rewards = layout.endings.spread(mdp.rewards[x])
         values[x], policies[x] = plan_backward(mdp.transitions, rewards, layout.mask, layout.n_states)
     return OptimalPlan(values, policies)
 
@@ -88,13 +88,6 @@ def state_distribution(mdp: ContextualMDP, policy: FloatArray) -> FloatArray:
     return forward_distribution(mdp.transitions, policy, mdp.layout.n_states)
 
 
-def last_layer_rewards(layout: Layout, last: FloatArray) -> FloatArray:
-    """Return rewards (H, S, K) that are `last` (S_H, K) in the last layer and zero before it."""
-    rewards = np.zeros(layout.mask.shape)
-    rewards[-1, : layout.n_states[-1]] = last
-    return rewards
-
-
 def check_policy(layout: Layout, policy: FloatArray) -> None:
     """Raise ValueError unless `policy` is (H, S, K) with a distribution over each state's actions."""
     policy = np.asarray(policy)
@@ -120,7 +113,7 @@ def check_mdp(mdp: ContextualMDP) -> None:
     """Raise ValueError unless shapes agree, rewards lie in [0, 1] and probabilities sum to one."""
     layout = mdp.layout
     H, S, K = layout.mask.shape
-    X, S_H = len(mdp.context_probabilities), int(layout.n_states[-1])
+    X, S_H = len(mdp.context_probabilities), layout.endings.size
     check_shape("transitions", mdp.transitions, (H - 1, S, K, S))
     check_shape("rewards", mdp.rewards, (X, S_H, K))
     check_shape("feedback_probabilities", mdp.feedback_probabilities[..., :1], (X, S_H, 2, 1))

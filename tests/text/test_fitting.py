@@ -5,10 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-import tacit.text.fitting as fitting
 from scipy.optimize import check_grad
 from text_samples import HashingEncoder
 
+import tacit.text.small.fitting as fitting
 from tacit.text.conversation import Conversation, TextContext
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.encoder import Words
