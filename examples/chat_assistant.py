@@ -1,9 +1,9 @@
 """A chat assistant: what people say, what it may answer and how they react are sentences, and nothing else is known.
 
-A reader asks for a book; the assistant asks one of two questions, then offers one of four books; all that comes back is a
-remark. The model is the small one that comes with `tacit[text]`: two frozen encoders, no download, no GPU. 200 chats of
-exploration and 100 of learning show the way it works and the direction it goes; they are too few to show how good it gets
-(`tacit reproduce booking` plays 3,768) and too few to learn who is ironic, so here everybody says what they mean.
+A reader asks for a book; the assistant asks one of two questions, then offers one of four books; all that comes back is
+a remark. The model is the small one of `tacit[text]`: two frozen encoders, no download, no GPU. 200 chats of
+exploration and 100 of learning show how it works and where it goes. They are too few to say how good it gets
+(`tacit reproduce booking` plays 3,768) or to learn who is ironic: here everybody says what they mean, in four ways.
 
     python examples/chat_assistant.py
 """
@@ -62,7 +62,9 @@ def run(exploration: int = 200, learning: int = 100) -> tuple[tacit.Agent, list[
 
 if __name__ == "__main__":
     agent, pleased = run()
-    print(f"pleased: {sum(pleased[:200]) / 200:.2f} while exploring, {sum(pleased[200:]) / 100:.2f} while learning")
+    print(
+        f"pleased: {sum(pleased[:200]) / 200:.0%} while exploring, {sum(pleased[200:]) / 100:.0%} while learning"
+    )
     episode = agent.begin("Hello, I am looking for a book.")
     for heard, offered in (
         ("Hello, I am looking for a book.", QUESTIONS),

@@ -14,10 +14,11 @@ import tacit
 
 QUESTIONS = ("order number?", "photo?", "which device?")
 REMEDIES = ("refund", "replace", "restart", "manual", "escalate")
+KINDS = ("consumer, plain", "consumer, ironic", "business, plain", "business, ironic")
 LAYOUT = tacit.Layout(
     states=(("asked for help",), ("problem clear", "problem vague")),
     actions=((QUESTIONS,), (REMEDIES, REMEDIES)),
-    contexts=tacit.Finite(("consumer, plain", "consumer, ironic", "business, plain", "business, ironic")),
+    contexts=tacit.Finite(KINDS),
     feedback=tacit.Finite(("great, thanks", "ok", "hm", "oh well")),
 )
 OPEN = 20
@@ -68,8 +69,10 @@ def run(chats: int = 4000) -> tuple[tacit.Agent, list[bool]]:
 
 if __name__ == "__main__":
     agent, solved = run()
-    print(f"solved: {sum(solved[:200]) / 200:.2f} of the first 200 chats, {sum(solved[-1000:]) / 1000:.2f} of the last 1000")
-    for context in LAYOUT.contexts.labels:
-        remedies = agent.policy(context)["problem clear"]
-        print(f"{context}: {max(remedies, key=remedies.get)}")
+    print(
+        f"solved: {sum(solved[:200]) / 200:.0%} of the first 200 chats, {sum(solved[-200:]) / 200:.0%} of the last"
+    )
+    for kind in KINDS:
+        remedies = agent.policy(kind)["problem clear"]
+        print(f"{kind}: {max(remedies, key=lambda remedy: remedies[remedy])}")
     print(agent.diagnose())
