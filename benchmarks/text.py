@@ -24,7 +24,7 @@ from tacit.base.arrays import FloatArray
 from tacit.envs.booking import SETTINGS, BookingEnv, load_tasks, make_dialogues
 from tacit.envs.dialogues import Dialogue
 from tacit.experiments.learners import TEXT_LEARNERS
-from tacit.experiments.summary import mean_interval
+from tacit.reports.intervals import mean_interval
 from tacit.text.conversation import Choice, Conversation, Exchange, Reaction, TextContext
 from tacit.text.conversations import Conversations
 from tacit.text.settings import TextSettings

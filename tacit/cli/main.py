@@ -17,8 +17,7 @@ from tacit.cli.data import data_app
 from tacit.cli.logs import app as logs_app
 
 if TYPE_CHECKING:
-    from tacit.experiments.figures import AnyFigure
-    from tacit.experiments.run import Request, Runs
+    from tacit.experiments.study import Request, Runs, Study
 
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended: 128 + SIGINT."""
@@ -66,7 +65,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Directory for results; finished runs in it are used.")] = Path(
         "results"
     ),
-    engine: Annotated[str, typer.Option(help="What runs the tasks: local (ray comes later).")] = "local",
+    engine: Annotated[str, typer.Option(help="What runs the tasks: local or ray.")] = "local",
     jobs: Annotated[int | None, typer.Option(help="Processes at once.  [default: one for each core]")] = None,
     model: Annotated[
         str | None,
@@ -90,8 +89,10 @@ def reproduce(
     """
     console = Console()
     try:
-        figure = _figure(name, model, setting, data, dialogues, skip_broken)
-        request = _request(figure, seeds, fraction, out, engine, jobs)
+        study = _study(
+            name, model=model, setting=setting, data=data, dialogues=dialogues, skip_broken=skip_broken
+        )
+        request = _request(study, seeds, fraction, out, engine, jobs)
         failed = _reproduce(request, console)
     except KeyboardInterrupt:
         console.print(
@@ -130,41 +131,30 @@ def doctor() -> None:
     raise typer.Exit(int(bool(broken)))
 
 
-def _figure(
-    name: str, model: str | None, setting: str | None, data: Path | None, dialogues: Path | None, skip: bool
-) -> AnyFigure:
-    """Return the figure, or raise a usage error that says why there is none such."""
-    from tacit.experiments.booking_figure import BOOKING, Options, order_booking
-    from tacit.experiments.figures import find_figure
+def _study(name: str, **options: str | Path | bool | None) -> Study:
+    """Return the study with the options given, or raise a usage error that says why there is none such."""
+    from tacit.experiments.catalogue import order_study
 
-    options = Options(model, setting, data, dialogues, skip or None)
     try:
-        figure = find_figure(name)
-        if figure is BOOKING:
-            return order_booking(options)
-        if options.given:
-            raise ValueError(
-                f"{options.given[0]} is an option of the figure booking, got it with {name}; leave it out"
-            )
-        return figure
+        return order_study(name, {option: value for option, value in options.items() if value})
     except (ValueError, ImportError, RuntimeError) as error:
         raise typer.BadParameter(str(error)) from None
 
 
 def _request(
-    figure: AnyFigure, seeds: int | None, fraction: float, out: Path, engine: str, jobs: int | None
+    study: Study, seeds: int | None, fraction: float, out: Path, engine: str, jobs: int | None
 ) -> Request:
     """Return the request, or raise a usage error that says what is wrong with it."""
-    from tacit.experiments.run import Request
+    from tacit.experiments.study import Request
 
     try:
-        return Request(figure, out, seeds, fraction, engine, jobs)
-    except ValueError as error:
+        return Request(study, out, seeds, fraction, engine, jobs)
+    except (ValueError, ImportError) as error:
         raise typer.BadParameter(str(error)) from None
 
 
 def _reproduce(request: Request, console: Console) -> bool:
-    """Perform, publish and show a figure; return whether something failed."""
+    """Perform, publish and show a study; return whether something failed."""
     from tacit.experiments.run import perform
 
     runs = perform(request, console)
@@ -172,13 +162,13 @@ def _reproduce(request: Request, console: Console) -> bool:
         _tell_failures(runs, console)
         return True
     from tacit.experiments.manifest import warned
-    from tacit.experiments.publish import VIEWS, publish
+    from tacit.experiments.publish import publish
 
-    summary, view = publish(runs), VIEWS[runs.figure.study]
+    study, summary = runs.study, publish(runs)
     (request.directory / FAILURES).unlink(missing_ok=True)
-    for table in view.tables(runs, summary):
+    for table in study.tables(runs, summary):
         console.print(table)
-    for line in view.remarks(runs):
+    for line in study.remarks(runs):
         kind, _, words = line.partition(": ")
         console.print(f"[yellow]{kind}:[/yellow] {escape(words)}", soft_wrap=True, highlight=False)
     for warning in warned(runs):
@@ -190,7 +180,7 @@ def _reproduce(request: Request, console: Console) -> bool:
     return False
 
 
-def _tell_failures(runs: Runs[AnyFigure], console: Console) -> None:
+def _tell_failures(runs: Runs, console: Console) -> None:
     log = runs.request.directory / FAILURES
     log.write_text("\n".join(f"{f.task.label}: {f.reason}\n{f.details}" for f in runs.failures))
     console.print(

@@ -1,1 +1,1 @@
-"""Who does many tasks: processes of this machine, or Ray. Imports `base` alone: it knows nothing of the tasks."""
+"""Who does many tasks: this process, others, or Ray. Imports `base` alone: it knows nothing of what the tasks are."""

@@ -1,7 +1,7 @@
-"""Worker processes that perform tasks: one thread each, told apart from Ctrl-C, none left behind.
+"""This process, or worker processes: one thread each, told apart from Ctrl-C, none left behind.
 
 Each worker has its own pipe, so that one that dies takes nothing with it; what it says of its progress, its
-end or its failure comes through that pipe. Results do not: a task stores its own.
+result or its failure comes through that pipe.
 """
 
 from __future__ import annotations
@@ -9,19 +9,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-import traceback
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-from tacit.experiments.learning import Report
-from tacit.experiments.tasks import Task
-
-Work = Callable[[Task, Report], None]
-"""Performs one task and stores its result; it is pickled to the workers."""
+from tacit.engines.task import Advance, MakeWork, Outcome, Worker, failed
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """What NumPy, torch and Numba read: one thread each, so that no one waits and sums keep their order."""
@@ -31,58 +28,84 @@ PATIENCE = 5.0
 """Seconds that a worker told to stop gets before it is killed."""
 
 
-class Failure(NamedTuple):
-    """A task that did not end well: one line that says why, and the traceback."""
-
-    task: Task
-    reason: str
-    details: str
-
-
-class Listener(Protocol):
-    """Who wants to hear how it goes."""
-
-    def begun(self, task: Task) -> None:
-        """A worker has taken a task."""
-
-    def advanced(self, task: Task, amount: int, stage: str) -> None:
-        """A task has got further by `amount`."""
-
-    def ended(self, task: Task, failure: Failure | None) -> None:
-        """A task is over."""
-
-    def tick(self) -> None:
-        """Some time has passed."""
+def available_cores() -> int:
+    """Return the number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
-def perform_all(tasks: Sequence[Task], work: Work, jobs: int, listener: Listener) -> list[Failure]:
-    """Perform every task in `jobs` processes and return those that failed; no process outlives the call."""
-    waiting = deque(tasks)
-    failures: list[Failure] = []
-    crew: list[Worker] = []
-    try:
-        while waiting or any(worker.task for worker in crew):
-            _keep_busy(crew, waiting, work, jobs, listener)
-            for worker in _speaking(crew):
-                failure = worker.hear(listener)
-                if failure is not None:
-                    failures.append(failure)
-            crew = [worker for worker in crew if worker.alive]
-            listener.tick()
-    finally:
-        _dismiss(crew)
-    return failures
+class Here:
+    """This process, which performs one task at a time."""
+
+    size = 1
+
+    def __init__(self, make_work: MakeWork) -> None:
+        self._worker: Worker[Any, Any] = Worker(make_work)
+        self._given: list[tuple[int, Any]] = []
+
+    @property
+    def idle(self) -> bool:
+        """Return whether there is nothing to do."""
+        return not self._given
+
+    def give(self, number: int, task: Any) -> None:
+        """Keep a task until it is asked for."""
+        self._given.append((number, task))
+
+    def hear(self, advance: Advance) -> list[tuple[int, Outcome]]:
+        """Perform the task."""
+        number, task = self._given.pop()
+        return [(number, self._worker.perform(task, lambda amount, stage: advance(number, amount, stage)))]
+
+    def dismiss(self) -> None:
+        """Do nothing: there is nobody to dismiss."""
 
 
-class Worker:
-    """One process and the pipe to it; `task` is what it is at, None while it is idle."""
+class Processes:
+    """Up to `jobs` worker processes (one for each core unless given), begun as tasks come."""
 
-    def __init__(self, work: Work) -> None:
-        self.task: Task | None = None
+    def __init__(self, make_work: MakeWork, jobs: int | None) -> None:
+        self.size = available_cores() if jobs is None else jobs
+        self._make_work = make_work
+        self._workers: list[WorkerProcess] = []
+
+    @property
+    def idle(self) -> bool:
+        """Return whether a worker is free or may be begun."""
+        return len(self._workers) < self.size or any(worker.task is None for worker in self._workers)
+
+    def give(self, number: int, task: Any) -> None:
+        """Hand a task to a free worker, a new one if there is none."""
+        free = next((worker for worker in self._workers if worker.task is None), None)
+        if free is None:
+            free = WorkerProcess(self._make_work)
+            self._workers.append(free)
+        free.give(number, task)
+
+    def hear(self, advance: Advance) -> list[tuple[int, Outcome]]:
+        """Take one message of each worker that has one, after at most a tick."""
+        busy = {worker.connection: worker for worker in self._workers if worker.task is not None}
+        heard = [busy[ready].hear(advance) for ready in wait(list(busy), TICK)]  # type: ignore[index]
+        self._workers = [worker for worker in self._workers if worker.alive]
+        return [ended for ended in heard if ended is not None]
+
+    def dismiss(self) -> None:
+        """End every process."""
+        with _deaf_to_interrupts():
+            for worker in self._workers:
+                worker.stop()
+
+
+class WorkerProcess:
+    """One process and the pipe to it; `task` is the number of what it is at, None while it is idle."""
+
+    def __init__(self, make_work: MakeWork) -> None:
+        self.task: int | None = None
         self.alive = True
         self._connection, theirs = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")
-        self._process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, make_work), daemon=True)
         with _one_thread(), _deaf_to_interrupts():
             self._process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
@@ -92,26 +115,24 @@ class Worker:
         """Return our end of the pipe."""
         return self._connection
 
-    def give(self, task: Task) -> None:
+    def give(self, number: int, task: Any) -> None:
         """Hand over a task; if the process is dead, `hear` will say so."""
-        self.task = task
-        with suppress(BrokenPipeError):
+        self.task = number
+        with suppress(ConnectionError):
             self._connection.send(task)
 
-    def hear(self, listener: Listener) -> Failure | None:
-        """Read one message and pass it on; return the failure if it is one."""
+    def hear(self, advance: Advance) -> tuple[int, Outcome] | None:
+        """Read one message; pass on progress, or return the outcome of the task."""
         assert self.task is not None
         try:
-            kind, content = self._connection.recv()
-        except (EOFError, ConnectionResetError):
-            kind, content = "failed", self._died()
-        if kind == "advanced":
-            listener.advanced(self.task, *content)
+            message = self._connection.recv()
+        except (EOFError, ConnectionError):
+            message = self._died()
+        if not isinstance(message, Outcome):
+            advance(self.task, *message)
             return None
-        task, self.task = self.task, None
-        failure = Failure(task, *content) if kind == "failed" else None
-        listener.ended(task, failure)
-        return failure
+        number, self.task = self.task, None
+        return number, message
 
     def stop(self) -> None:
         """End the process: at once if it is at a task, which is then lost; an idle one ends by itself."""
@@ -125,51 +146,42 @@ class Worker:
             self._process.join()
         self._connection.close()
 
-    def _died(self) -> tuple[str, str]:
+    def _died(self) -> Outcome:
         self.alive = False
         self._process.join(PATIENCE)
         reason = f"its process ended with code {self._process.exitcode}"
-        return reason + "; if memory ran out, use fewer --jobs", ""
+        self._connection.close()
+        return Outcome(reason=reason + "; if memory ran out, use fewer jobs")
 
 
-def _keep_busy(crew: list[Worker], waiting: deque[Task], work: Work, jobs: int, listener: Listener) -> None:
-    while len(crew) < min(jobs, len(waiting) + sum(worker.task is not None for worker in crew)):
-        crew.append(Worker(work))
-    for worker in crew:
-        if waiting and worker.task is None:
-            task = waiting.popleft()
-            listener.begun(task)
-            worker.give(task)
-
-
-def _speaking(crew: list[Worker]) -> list[Worker]:
-    """Return the workers that have something to say, after at most a tick."""
-    busy = {worker.connection: worker for worker in crew if worker.task is not None}
-    return [busy[ready] for ready in wait(list(busy), TICK)]  # type: ignore[index]
-
-
-def _dismiss(crew: list[Worker]) -> None:
-    with _deaf_to_interrupts():
-        for worker in crew:
-            worker.stop()
-
-
-def _serve(connection: Connection[Any, Any], work: Work) -> None:
-    """Perform tasks until the other end closes; a task that raises is reported and the next one taken."""
-    try:
+def _serve(connection: Connection[Any, Any], make_work: MakeWork) -> None:
+    """Perform tasks until the other end closes, or who began this process is gone."""
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    worker: Worker[Any, Any] = Worker(make_work)
+    with suppress(EOFError, ConnectionError):  # whoever wanted the results is gone
         while True:
-            task = connection.recv()
+            outcome = worker.perform(connection.recv(), partial(_report, connection))
             try:
-                work(task, lambda amount, stage: connection.send(("advanced", (amount, stage))))
-            except (BrokenPipeError, ConnectionResetError):
+                connection.send(outcome)
+            except ConnectionError:
                 raise
-            except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
-                connection.send(("failed", (reason, traceback.format_exc())))
-            else:
-                connection.send(("ended", None))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # whoever wanted the results is gone
+            except Exception as error:  # a result that cannot be pickled; nothing of it was sent
+                connection.send(failed(error))
+
+
+def _report(connection: Connection[Any, Any], amount: int, stage: str) -> None:
+    try:
+        connection.send((amount, stage))
+    except ConnectionError:
+        sys.exit(1)  # nobody is left to report to, so nobody wants the result; no error of the task
+
+
+def _follow_parent() -> None:
+    """End this process as soon as its parent is dead: a task may take long, and nobody waits for it any more."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager
@@ -189,12 +201,36 @@ def _one_thread() -> Iterator[None]:
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C meanwhile; processes that start meanwhile ignore it for good: they are told to stop."""
+    """Put off Ctrl-C; processes that start meanwhile are deaf to it for good, as they inherit the blocked signal."""
+    resource_tracker.ensure_running()  # which unblocks the signal if it is begun in between
+    with _put_off(), _blocked():
+        yield
+
+
+@contextmanager
+def _put_off() -> Iterator[None]:
+    """Let Ctrl-C do afterwards what it would have done; elsewhere than in the main thread it does nothing anyway."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _blocked() -> Iterator[None]:
+    """Block Ctrl-C for this thread, where the system knows such a thing."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,152 +1,84 @@
-"""Ray Data as engine: row groups of Parquet dealt out over a cluster, what comes of them put together in order.
+"""Ray: actors on the processors of a cluster, or of this machine where no cluster is running.
 
-The row groups go through the same functions as without Ray, so labels are the same to the last byte, and a survey or
-the counts of finite data, which add up, the same to the last bit.
+Results come back through Ray; what a task reports of its progress does not.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from functools import cached_property
 from typing import Any
 
-from tacit.logs.episodes import LoggedEpisode, Problem, Problems, check_raw, episode_of
-from tacit.logs.files import LogError
-from tacit.logs.survey import Survey, survey_logs
-from tacit.offline.label import Labelled, Piece, label_piece, raw_records
-from tacit.offline.reward_model import RewardModel, load_model
-from tacit.offline.tables.gathering import Gathered, gather
-from tacit.problem.layout import Layout
+from tacit.engines.local import THREADS, TICK
+from tacit.engines.task import Advance, MakeWork, Outcome, Worker
 
 
-class KeptProblems(Problems):
-    """Problems as a worker finds them, to be sent back whole."""
+class Actors:
+    """Up to `jobs` actors (one for each processor of the cluster unless given), begun as tasks come."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: list[tuple[Problem, bytes]] = []
+    def __init__(self, make_work: MakeWork, jobs: int | None) -> None:
+        self._ray = find_ray()
+        self._make_work, self._jobs = make_work, jobs
+        self._free: list[Any] = []
+        self._busy: dict[Any, tuple[int, Any]] = {}
 
-    def add(self, problem: Problem, raw: bytes) -> None:
-        """Keep a problem."""
-        self.kept.append((problem, raw))
+    @cached_property
+    def size(self) -> int:
+        """Return how many actors there may be; begins a local Ray unless one is running."""
+        if not self._ray.is_initialized():
+            self._ray.init(log_to_driver=False, include_dashboard=False)
+        processors = max(int(self._ray.cluster_resources().get("CPU", 1)), 1)
+        return processors if self._jobs is None else min(processors, self._jobs)
 
+    @property
+    def idle(self) -> bool:
+        """Return whether an actor is free or may be begun."""
+        return bool(self._free) or len(self._busy) < self.size
 
-class Labeller:
-    """Labels pieces; Ray makes one on each worker, with its own model."""
+    def give(self, number: int, task: Any) -> None:
+        """Hand a task to a free actor, a new one if there is none."""
+        actor = self._free.pop() if self._free else self._begin()
+        self._busy[actor.perform.remote(task)] = number, actor
 
-    def __init__(self, model: bytes, as_arrow: bool) -> None:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "model.tacit"
-            path.write_bytes(model)
-            self._model: RewardModel = load_model(path)
-        self._as_arrow = as_arrow
+    def hear(self, advance: Advance) -> list[tuple[int, Outcome]]:
+        """Return the tasks that ended, after at most a tick."""
+        ready, _ = self._ray.wait(list(self._busy), timeout=TICK)
+        return [self._take(reference) for reference in ready]
 
-    def __call__(self, piece: Piece) -> Labelled:
-        """Return the labels of one piece."""
-        return label_piece(self._model, piece, self._as_arrow)
+    def dismiss(self) -> None:
+        """End every actor."""
+        for actor in (*self._free, *(actor for _, actor in self._busy.values())):
+            self._ray.kill(actor)
 
+    def _begin(self) -> Any:
+        variables = {"env_vars": dict.fromkeys(THREADS, "1")}
+        return self._ray.remote(num_cpus=1, runtime_env=variables)(Actor).remote(self._make_work)
 
-class Gatherer:
-    """Gathers the tuples of pieces."""
-
-    def __init__(self, layout: Layout, assume_uniform: bool) -> None:
-        self._layout, self._assume_uniform = layout, assume_uniform
-
-    def __call__(self, piece: Piece) -> tuple[Gathered, list[tuple[Problem, bytes]]]:
-        """Return the tuples of one piece, and what was wrong in it."""
-        problems = KeptProblems()
-        gathered = gather(_episodes(piece, problems), self._layout, self._assume_uniform, problems)
-        gathered.flush()
-        return gathered, problems.kept
-
-
-class Surveyor:
-    """Surveys pieces."""
-
-    def __call__(self, piece: Piece) -> Survey:
-        """Return what the episodes of one piece have in common."""
-        return survey_logs(_episodes(piece, KeptProblems()))
-
-
-def label_with_ray(pieces: Sequence[Piece], saved: Path, as_arrow: bool) -> Iterator[Labelled]:
-    """Yield the labels of the pieces, in order."""
-    yield from deal(pieces, Labeller, (saved.read_bytes(), as_arrow))
+    def _take(self, reference: Any) -> tuple[int, Outcome]:
+        number, actor = self._busy.pop(reference)
+        try:
+            outcome: Outcome = self._ray.get(reference)
+        except self._ray.exceptions.RayError as error:  # the actor died, or its result cannot be carried
+            self._ray.kill(actor)
+            return number, Outcome(reason=f"Ray lost it ({type(error).__name__})", details=str(error))
+        self._free.append(actor)
+        return number, outcome
 
 
-def survey_with_ray(pieces: Sequence[Piece]) -> Survey:
-    """Return what the episodes of all pieces have in common."""
-    survey = Survey()
-    for part in deal(pieces, Surveyor, ()):
-        survey.merge(part)
-    return survey
+class Actor:
+    """A worker as Ray has it."""
+
+    def __init__(self, make_work: MakeWork) -> None:
+        self._worker: Worker[Any, Any] = Worker(make_work)
+
+    def perform(self, task: Any) -> Outcome:
+        """Return what came of a task."""
+        return self._worker.perform(task, lambda amount, stage: None)
 
 
-def gather_with_ray(
-    pieces: Sequence[Piece], layout: Layout, assume_uniform: bool, problems: Problems | None
-) -> Gathered:
-    """Return the tuples of all pieces."""
-    own = problems if problems is not None else Problems()
-    gathered = gather((), layout, assume_uniform)
-    for part, found in deal(pieces, Gatherer, (layout, assume_uniform)):
-        gathered.merge(part)
-        for problem, raw in found:
-            own.add(problem, raw)
-    if problems is None:
-        own.warn()
-    return gathered
-
-
-def deal(
-    pieces: Sequence[Piece], work: Callable[..., Callable[[Piece], Any]], given: tuple[Any, ...]
-) -> Iterator[Any]:
-    """Yield work(*given)(piece) of each piece, in order; begins a local Ray unless one is running."""
-    ray = _ray()
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False, include_dashboard=False)
-    context = ray.data.DataContext.get_current()
-    context.execution_options.preserve_order = True
-    context.enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
-    workers = min(max(int(ray.cluster_resources().get("CPU", 1)), 1), max(len(pieces), 1))
-    dataset = ray.data.from_items(
-        [{"piece": piece} for piece in pieces], override_num_blocks=max(len(pieces), 1)
-    )
-    for row in dataset.map(_Row, fn_constructor_args=(work, given), concurrency=workers).iter_rows():
-        yield row["result"].value
-
-
-class _Held:
-    """What came of a piece, as one value: Ray would take a bare tuple or array for a column of its own."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-class _Row:
-    """Takes a piece out of Ray's row and puts what comes of it into another; Ray carries it, as it does pieces."""
-
-    def __init__(self, work: Callable[..., Callable[[Piece], Any]], given: tuple[Any, ...]) -> None:
-        self._work = work(*given)
-
-    def __call__(self, row: dict[str, Any]) -> dict[str, _Held]:
-        return {"result": _Held(self._work(row["piece"]))}
-
-
-def _episodes(piece: Piece, problems: Problems) -> Iterator[LoggedEpisode]:
-    for raw in raw_records(piece):
-        record, fault = check_raw(raw)
-        if fault is None:
-            yield episode_of(record, (raw.file, raw.line))
-        else:
-            problems.add(Problem(raw.file, raw.line, *fault), raw.text())
-
-
-def _ray() -> Any:
+def find_ray() -> Any:
+    """Return the package, or raise ImportError that says how to get it."""
     try:
         import ray
-        import ray.data
     except ImportError:
-        raise LogError("the engine ray needs the package ray; install tacit[ray]") from None
+        raise ImportError("the engine ray needs the package ray; install tacit[ray]") from None
     return ray

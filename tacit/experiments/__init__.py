@@ -1,1 +1,1 @@
-"""The figures: learners x environments x seeds, their budgets, pictures and reports."""
+"""The studies behind `tacit reproduce`: their sweeps, tasks, pictures and pages. Imports everything but `cli`."""

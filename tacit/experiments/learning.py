@@ -1,82 +1,20 @@
-"""The task of a learning figure: one learner explores, then learns for T episodes; what is kept of it.
-
-Where exploration is part of the T episodes ("regret", "exploration"), curves are over all of them.
-"""
+"""The part of a task in which a learner learns, and what is kept of a trace: curves and numbers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tacit.agent import Agent
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.experiments.figures import Figure
-from tacit.experiments.learners import LEARNERS, Learner
-from tacit.experiments.tasks import ENVIRONMENT_SEED, Task
-from tacit.learning.collection import collection_budget
-from tacit.learning.fast import FastLearning
-from tacit.learning.settings import Settings
-from tacit.problem.layout import Layout
+from tacit.engines.task import Report
 from tacit.simulate import REPORT_EVERY, Simulation, Trace
-
-Report = Callable[[int, str], None]
-"""Called with the episodes (or tuples) done since the last call, and what is being done."""
 
 POINTS = 200
 """Points of a curve: more than a printed figure can show."""
 WARM_UP = 100
 """Policy-learning episodes that are played before the clock starts: kernels load in the first."""
-KEPT_AGENT = "tacit"
-"""The learner whose agent the report looks into."""
-KEPT_AGENTS = (KEPT_AGENT, "tacit_fast")
-"""The learners whose agents are saved."""
-
-
-def play_learning(figure: Figure, task: Task, report: Report) -> tuple[dict[str, Any], Agent | None]:
-    """Return the compact result of a task, and the agent where it is to be kept.
-
-    The agent's chance follows from the task's seed, the environment's from that plus `ENVIRONMENT_SEED`: all
-    learners of a seed meet the same people.
-    """
-    env = figure.environments[task.variant]()
-    learner = find_learner("tacit" if figure.find_arm(task.learner) else task.learner)
-    settings = seeded(figure.settings_of(task.variant, task.learner), task.seed)
-    agent = learner.make(env.layout, settings, task.seed)
-    simulation = Simulation(agent, learner.source(env), task.seed + ENVIRONMENT_SEED, env.mdp)
-    if not figure.counts_exploration:
-        explore(simulation, exploration_cap(env.layout, settings), report)
-    rate = learn(simulation, figure.episodes, report)
-    result = condense(simulation.trace, figure.counts_exploration) | {"rate": rate}
-    if isinstance(agent.stage, FastLearning):  # which explores while it learns
-        result["scalars"]["exploration_episodes"] = agent.stage.explored
-    return result, agent if task.learner in KEPT_AGENTS else None
-
-
-def find_learner(name: str) -> Learner:
-    """Return the learner of that name, or raise an error that lists them."""
-    if name not in LEARNERS:
-        raise ValueError(f"there is no learner {name!r}; there are: {', '.join(LEARNERS)}")
-    return LEARNERS[name]
-
-
-def seeded(settings: Settings, seed: int) -> Settings:
-    """Return the settings with all chance in fitting (first weights, validation split) following the seed."""
-    posterior, oracle = replace(settings.posterior, seed=seed), replace(settings.oracle, seed=seed)
-    return replace(settings, posterior=posterior, oracle=oracle)
-
-
-def explore(simulation: Simulation, cap: int, report: Report) -> None:
-    """Play until the agent no longer explores; one that never stops is an error."""
-    simulation.run(cap, report, until=lambda agent: not agent.stage.explores)
-    if simulation.agent.stage.explores:
-        raise RuntimeError(
-            f"exploration must end within {cap} episodes, twice its own budget, but is still in stage "
-            f"{simulation.agent.stage.name!r}; check the stage's next()"
-        )
 
 
 def learn(simulation: Simulation, episodes: int, report: Report, every: int = REPORT_EVERY) -> float:
@@ -86,22 +24,6 @@ def learn(simulation: Simulation, episodes: int, report: Report, every: int = RE
     start = time.perf_counter()
     simulation.run(episodes - untimed, report, every=every)
     return (episodes - untimed) / (time.perf_counter() - start)
-
-
-def exploration_cap(layout: Layout, settings: Settings) -> int:
-    """Return twice the episodes that homing and collection may take together."""
-    each = settings.homing.episodes + collection_budget(layout, settings) + settings.collection.tuples
-    return 2 * int(layout.n_states[-1]) * each
-
-
-def expected_episodes(figure: Figure, task: Task) -> int:
-    """Return about how many episodes a task plays, for the progress bar."""
-    layout, settings = figure.environments[task.variant]().layout, figure.settings
-    learner = LEARNERS.get(task.learner)
-    if figure.counts_exploration or learner is None or not learner.make(layout, settings, 0).stage.explores:
-        return figure.episodes
-    each = settings.homing.episodes + round(1.25 * settings.collection.tuples)
-    return figure.episodes + int(layout.n_states[-1]) * each
 
 
 def condense(trace: Trace, whole: bool = False) -> dict[str, Any]:

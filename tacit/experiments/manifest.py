@@ -1,4 +1,4 @@
-"""`manifest.json`: from which code, versions, seeds and options a figure was made, and how long it took."""
+"""`manifest.json`: from which code, versions, seeds and options a study was made, and how long it took."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tacit.experiments.figures import AnyFigure
-from tacit.experiments.run import Runs, available_cores
+from tacit.engines.local import available_cores
+from tacit.experiments.study import Runs
 
 VARYING = re.compile(r"'[^']*'|[0-9.]+")
 """What differs between warnings of one kind."""
 PACKAGES = ("tacit", "numpy", "numba", "scipy", "torch", "gymnasium", "matplotlib", "transformers", "peft")
 
 
-def describe(runs: Runs[AnyFigure]) -> dict[str, Any]:
+def describe_runs(runs: Runs) -> dict[str, Any]:
     """Return what `manifest.json` holds: no host names and no paths."""
     request = runs.request
     return {
-        "figure": runs.figure.name,
+        "figure": runs.study.name,
         "command": command_line(runs),
         "options": {
             "seeds": request.n_seeds,
@@ -31,7 +31,7 @@ def describe(runs: Runs[AnyFigure]) -> dict[str, Any]:
             "engine": request.engine,
             "jobs": request.n_jobs,
         },
-        **runs.figure.origin,
+        **runs.study.origin,
         "commit": commit(),
         "versions": {"python": platform.python_version()} | {name: installed(name) for name in PACKAGES},
         "platform": f"{platform.system()} on {platform.machine()}, {available_cores()} cores",
@@ -47,14 +47,14 @@ def describe(runs: Runs[AnyFigure]) -> dict[str, Any]:
     }
 
 
-def command_line(runs: Runs[AnyFigure]) -> str:
-    """Return the command that makes this figure again."""
+def command_line(runs: Runs) -> str:
+    """Return the command that makes this again."""
     request = runs.request
     fraction = "" if request.fraction == 1 else f" --fraction {request.fraction:g}"
-    return f"tacit reproduce {runs.figure.name}{runs.figure.arguments} --seeds {request.n_seeds}{fraction}"
+    return f"tacit reproduce {runs.study.name}{runs.study.arguments} --seeds {request.n_seeds}{fraction}"
 
 
-def warned(runs: Runs[AnyFigure]) -> list[str]:
+def warned(runs: Runs) -> list[str]:
     """Return what runs warned of, one of each kind: the first, and how many more differ in names or numbers only."""
     kinds: dict[str, list[str]] = {}
     for task, result in runs.results.items():

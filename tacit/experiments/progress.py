@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,8 +13,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from tacit.engines.local import Failure
-from tacit.experiments.tasks import Task
+from tacit.engines.task import Done
+from tacit.experiments.tasks import StudyTask
 
 QUIET = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -26,11 +26,11 @@ class Tally:
     `expected` is the first guess of what each task takes; a finished one corrects it for its learner.
     """
 
-    def __init__(self, expected: Mapping[Task, int]) -> None:
+    def __init__(self, expected: Mapping[StudyTask, int]) -> None:
         self._expected = dict(expected)
         self._actual: dict[str, int] = {}
         self._played = dict.fromkeys(expected, 0)
-        self.running: dict[Task, str] = {}
+        self.running: dict[StudyTask, str] = {}
         self.over = 0
         self.begun = time.monotonic()
 
@@ -55,28 +55,30 @@ class Tally:
         elapsed = time.monotonic() - self.begun
         return elapsed * (self.total - self.done) / self.done if self.done and elapsed > 1 else None
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: StudyTask) -> None:
         """Note that a task runs."""
         self.running[task] = "starting"
 
-    def advance(self, task: Task, amount: int, stage: str) -> None:
+    def advance(self, task: StudyTask, amount: int, stage: str) -> None:
         """Note that a task got further."""
         self._played[task] += amount
         self.running[task] = stage
 
-    def end(self, task: Task) -> None:
-        """Note that a task is over, and what it took."""
+    def end(self, task: StudyTask, failed: bool = False) -> None:
+        """Note that a task is over, and what it took; one of which nothing was heard took what was expected."""
+        if not failed and not self._played[task]:
+            self._played[task] = self._expected[task]
         self._actual[task.learner] = self._expected[task] = self._played[task]
         self.running.pop(task, None)
         self.over += 1
 
-    def _guess(self, task: Task) -> int:
+    def _guess(self, task: StudyTask) -> int:
         over = task not in self.running and self._played[task] > 0
         return self._played[task] if over else self._actual.get(task.learner, self._expected[task])
 
 
 class Display:
-    """Shows a `Tally`; it is what `perform_all` talks to. Use it in a `with` block."""
+    """Shows a `Tally`; it is the listener of the engine. Use it in a `with` block."""
 
     def __init__(self, tally: Tally, unit: str, console: Console) -> None:
         self._tally, self._unit, self._console = tally, unit, console
@@ -105,21 +107,20 @@ class Display:
         if self._live is not None:
             self._live.stop()
 
-    def begun(self, task: Task) -> None:
+    def begun(self, task: StudyTask) -> None:
         """Note that a worker has taken a task."""
         self._tally.begin(task)
 
-    def advanced(self, task: Task, amount: int, stage: str) -> None:
+    def advanced(self, task: StudyTask, amount: int, stage: str) -> None:
         """Note that a task has got further."""
         self._tally.advance(task, amount, stage)
 
-    def ended(self, task: Task, failure: Failure | None) -> None:
+    def ended(self, done: Done[StudyTask, Any]) -> None:
         """Note that a task is over; say so at once if it failed."""
-        self._tally.end(task)
-        if failure is not None:
-            self._console.print(
-                f"[red]failed:[/red] {escape(task.label)}: {escape(failure.reason)}", soft_wrap=True
-            )
+        self._tally.end(done.task, failed=done.failure is not None)
+        if done.failure is not None:
+            words = f"{escape(done.task.label)}: {escape(done.failure.reason)}"
+            self._console.print(f"[red]failed:[/red] {words}", soft_wrap=True)
 
     def tick(self) -> None:
         """Refresh the bar, or print a line if it is time."""

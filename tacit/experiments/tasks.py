@@ -1,38 +1,24 @@
-"""One task of a figure: what identifies it, where its result is stored, and whether that is still good."""
+"""A task of a study: one learner, environment and seed; performing it, and what comes of that."""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import time
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, Protocol
 
-from tacit.base.checkpoint import CheckpointError, load_tree
-from tacit.experiments.figures import AnyFigure
+from tacit.engines.task import Report, Work
 
-KIND = "run"
-SUFFIX = ".tacit"
 ENVIRONMENT_SEED = 1_000_003
 """Added to a task's seed to seed its environment; any number past the seeds in use keeps the two apart."""
 
-SOURCES = (
-    "*.py",
-    "baselines/*.py",
-    "envs/*.py",
-    *(f"experiments/{name}.py" for name in ("tasks", "learning", "decoding")),
-)
-"""The files whose code decides the result of a task; of these, `ONLY_SHOWS` cannot change it."""
-MORE_SOURCES = {"booking": ("text/*.py", "experiments/booking_figure.py", "experiments/booking_task.py")}
-"""And those of one study alone."""
-ONLY_SHOWS = ("cli.py", "doctor.py")
-
 
 @dataclass(frozen=True)
-class Task:
+class StudyTask:
     """One learner, environment and seed; `fingerprint` follows from all that decides the result."""
 
     variant: str
@@ -45,59 +31,56 @@ class Task:
         """Return the words for it in messages."""
         return f"{self.learner} on {self.variant}, seed {self.seed}"
 
-    def path(self, runs: Path) -> Path:
-        """Return its file in the directory `runs`; other budgets and versions have other names."""
-        name = f"{self.variant}-{self.learner}-{self.seed:03d}-{self.fingerprint[:12]}"
-        return runs / (name + SUFFIX)
 
-    def agent_path(self, runs: Path) -> Path:
-        """Return where the agent of this task is saved, if it is."""
-        path = self.path(runs)
-        return path.with_name(path.stem + "-agent" + SUFFIX)
+class Saved(Protocol):
+    """An agent that is kept with a result."""
+
+    def save(self, path: Any) -> None:
+        """Write it to a file."""
 
 
-def expand(figure: AnyFigure, seeds: int) -> list[Task]:
-    """Return the tasks of a (scaled) figure, seed by seed, so that whole seeds finish first."""
-    digests = {variant: figure.digest_of(variant) for variant in figure.environments}
-    return [
-        Task(variant, learner, seed, fingerprint(figure, variant, digests[variant], learner, seed))
-        for seed in range(seeds)
-        for variant in figure.environments
-        for learner in figure.names
-    ]
+class Played(NamedTuple):
+    """What playing a task gives: curves, numbers and what else its study shows, and the agent if that is kept."""
+
+    result: dict[str, Any]
+    agent: Saved | None = None
 
 
-def fingerprint(figure: AnyFigure, variant: str, environment: str, learner: str, seed: int) -> str:
-    """Return a digest of everything that determines the result of a task; `environment` is its digest."""
-    facts = {
-        **figure.facts_of(variant, learner),
-        "environment": environment,
-        "learner": learner,
-        "seed": seed,
-        "version": version("tacit"),
-        "source": source_digest(figure.study),
+Play = Callable[[StudyTask, Report], Played]
+"""Plays one task; the code that its module imports decides the result, and no other."""
+
+
+class Performed(NamedTuple):
+    """What is stored of a task: a tree of plain values and arrays, and the file of the agent."""
+
+    tree: dict[str, Any]
+    agent: bytes | None
+
+
+def make_performer(play: Play) -> Work[StudyTask, Performed]:
+    """Return the work of a worker."""
+    return partial(perform_task, play)
+
+
+def perform_task(play: Play, task: StudyTask, report: Report) -> Performed:
+    """Return what is stored of a task: its result, how long it took, and what it warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        start = time.perf_counter()
+        result, agent = play(task, report)
+    tree = {
+        "fingerprint": task.fingerprint,
+        "has_agent": agent is not None,
+        "seconds": time.perf_counter() - start,
+        "warnings": [str(warning.message) for warning in caught],
+        **result,
     }
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    return Performed(tree, None if agent is None else file_of(agent))
 
 
-@cache
-def source_digest(study: str) -> str:
-    """Return a digest of the code that decides the results of a study, so that no result outlives a change of it."""
-    package = Path(str(files("tacit")))
-    digest = hashlib.sha256()
-    patterns = (*SOURCES, *MORE_SOURCES.get(study, ()))
-    for path in sorted(path for pattern in patterns for path in package.glob(pattern)):
-        if path.name not in ONLY_SHOWS:
-            digest.update(path.relative_to(package).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def load_result(task: Task, runs: Path) -> dict[str, Any] | None:
-    """Return the stored result of a task, None where there is none that is whole and of this fingerprint."""
-    try:
-        tree = load_tree(task.path(runs), KIND)
-    except CheckpointError:
-        return None
-    if tree.get("fingerprint") != task.fingerprint:
-        return None
-    return tree if not tree["has_agent"] or task.agent_path(runs).exists() else None
+def file_of(agent: Saved) -> bytes:
+    """Return what an agent saves, as bytes: who asked for it may sit on another machine."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "agent"
+        agent.save(path)
+        return path.read_bytes()

@@ -90,7 +90,7 @@ def fit(
             return _fit_text(logs, survey, progress=progress, seed=seed, **asked)
         layout = survey.layout()
     if pieces is not None:
-        from tacit.engines.ray import gather_with_ray  # here, because Ray is optional
+        from tacit.offline.ray_passes import gather_with_ray  # here, because Ray is optional
 
         check_finite(layout, "the engine ray")
         gathered = gather_with_ray(pieces, layout, assume_uniform, problems)
@@ -116,7 +116,7 @@ def _pieces(logs: Logs, engine: str) -> list[Piece] | None:
 def _survey(logs: Logs, problems: Problems | None, pieces: list[Piece] | None) -> Survey:
     if pieces is None:
         return survey_logs(open_logs(logs, _silent(problems))())
-    from tacit.engines.ray import survey_with_ray
+    from tacit.offline.ray_passes import survey_with_ray
 
     return survey_with_ray(pieces)
 

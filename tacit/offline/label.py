@@ -202,7 +202,7 @@ def _run(
     files: list[Path], model: RewardModel, saved: Path, as_arrow: bool, processes: int | None, engine: str
 ) -> Iterator[Labelled]:
     if engine == "ray":
-        from tacit.engines.ray import label_with_ray  # here, because Ray is optional
+        from tacit.offline.ray_passes import label_with_ray  # here, because Ray is optional
 
         yield from label_with_ray(list(list_pieces(files)), saved, as_arrow)
         return

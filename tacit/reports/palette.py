@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from tacit.base.arrays import FloatArray
-from tacit.experiments.summary import half_width
+from tacit.reports.intervals import half_width
 
 DPI = 200
 TRUE, DECODED = "#0072B2", "#D55E00"

@@ -3,15 +3,15 @@
 import re
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from study_samples import SMALL, resweep, stay_here
 from typer.testing import CliRunner
 
 from tacit.cli import doctor
 from tacit.cli.main import app
-from tacit.experiments import figures
-from tacit.experiments.figures import FIGURES
+from tacit.experiments import catalogue
+from tacit.experiments.catalogue import STUDIES
 
 
 def invoke(*arguments):
@@ -26,13 +26,13 @@ def test_version():
 
 def test_help_names_every_figure():
     text = invoke("reproduce", "--help").output
-    assert all(name in text for name in FIGURES)
+    assert all(name in text for name in STUDIES)
 
 
 def test_unknown_figure_is_told_which_exist():
     result = invoke("reproduce", "nothing")
     assert result.exit_code == 2
-    assert all(name in result.output for name in FIGURES)
+    assert all(name in result.output for name in STUDIES)
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,7 @@ def test_unknown_figure_is_told_which_exist():
         ("--fraction", 1.5, "(0, 1]"),
         ("--fraction", "nan", "(0, 1]"),
         ("--jobs", 0, "at least 1"),
-        ("--engine", "ray", "later"),
-        ("--engine", "cluster", "local"),
+        ("--engine", "cluster", "one of local, ray"),
     ],
 )
 def test_bad_options_are_refused(option, value, rule, tmp_path):
@@ -55,6 +54,13 @@ def test_bad_options_are_refused(option, value, rule, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_missing_ray_is_told(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = invoke("reproduce", "synthetic", "--engine", "ray", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "install tacit[ray]" in " ".join(re.split(r"[\s│]+", result.output))
+
+
 def test_unwritable_directory_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     result = invoke("reproduce", "synthetic", "--fraction", 0.001, "--seeds", 1, "--out", tmp_path / "file")
@@ -63,9 +69,9 @@ def test_unwritable_directory_is_refused(tmp_path):
 
 
 def test_reproduce_shows_the_table_and_where_things_are(tmp_path, monkeypatch):
-    small = replace(FIGURES["synthetic"], learners=("tacit", "uniform"))
-    monkeypatch.setattr(figures, "FIGURES", {"synthetic": small})
-    arguments = ("reproduce", "synthetic", "--fraction", 0.001, "--seeds", 1, "--jobs", 1, "--out", tmp_path)
+    stay_here(monkeypatch)
+    monkeypatch.setattr(catalogue, "STUDIES", {"synthetic": SMALL})
+    arguments = ("reproduce", "synthetic", "--fraction", 0.001, "--seeds", 1, "--out", tmp_path)
     result = invoke(*arguments)
     assert result.exit_code == 0, result.output
     for said in ("average reward", "tacit", "uniform", "2 runs computed", "no intervals", "report.html"):
@@ -74,16 +80,17 @@ def test_reproduce_shows_the_table_and_where_things_are(tmp_path, monkeypatch):
 
 
 def test_failure_ends_with_code_1_and_a_log(tmp_path, monkeypatch):
-    broken = replace(FIGURES["synthetic"], learners=("no_such_learner", "uniform"))
-    monkeypatch.setattr(figures, "FIGURES", {"synthetic": broken})
-    arguments = ("--fraction", 0.001, "--seeds", 1, "--jobs", 1, "--out", tmp_path)
+    stay_here(monkeypatch)
+    broken = resweep(SMALL, learners=("no_such_learner", "uniform"))
+    monkeypatch.setattr(catalogue, "STUDIES", {"synthetic": broken})
+    arguments = ("--fraction", 0.001, "--seeds", 1, "--out", tmp_path)
     result = invoke("reproduce", "synthetic", *arguments)
     assert result.exit_code == 1
     assert "1 of 2 runs failed" in result.output
     assert "Traceback" not in result.output
     assert "there is no learner" in (tmp_path / "synthetic" / "failures.log").read_text()
     assert not (tmp_path / "synthetic" / "summary.json").exists()
-    monkeypatch.setattr(figures, "FIGURES", {"synthetic": replace(broken, learners=("uniform",))})
+    monkeypatch.setattr(catalogue, "STUDIES", {"synthetic": resweep(SMALL, learners=("uniform",))})
     assert invoke("reproduce", "synthetic", *arguments).exit_code == 0
     assert not (tmp_path / "synthetic" / "failures.log").exists()
 

@@ -199,9 +199,13 @@ def test_episodes_of_another_length_are_refused(length):
         source.step(0)
 
 
-def test_the_adapter_needs_a_layout():
-    with pytest.raises(ValueError, match="Corridor has none"):
-        GymSource(Corridor())
+def test_without_a_layout_any_length_is_taken():
+    """As in conversations; the agent itself refuses what it cannot take."""
+    source = GymSource(
+        Corridor(3), context_of=lambda observation, info: 0, state_of=lambda observation, info: 0
+    )
+    source.begin()
+    assert [source.step(0), source.step(0)] == [0, 0]
 
 
 def test_vectors_are_needed_where_the_layout_says_so():

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from tacit.engines.ray import Gatherer, Surveyor
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs.episodes import LogWriter, Problems, read_logs
@@ -17,6 +16,7 @@ from tacit.logs.survey import Survey, survey_logs
 from tacit.offline import label as labelling
 from tacit.offline.fit import fit
 from tacit.offline.label import COLUMNS, LabelSummary, label_files
+from tacit.offline.ray_passes import Gatherer, Surveyor
 from tacit.offline.tables.gathering import gather
 
 EPISODES = 3000
@@ -116,9 +116,9 @@ def test_progress_counts_every_episode(logs, model, tmp_path):
 
 RAY = """
 import sys
-from tacit.labelling import label_files
-from tacit.reward_fitting import fit
-from tacit.reward_model import load_model
+from tacit.offline.label import label_files
+from tacit.offline.fit import fit
+from tacit.offline.reward_model import load_model
 
 if __name__ == "__main__":
     logs, model, out = sys.argv[1:]

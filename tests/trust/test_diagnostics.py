@@ -9,7 +9,6 @@ import pytest
 from drawn_counts import draw_counts
 from gymnasium.utils.env_checker import check_env
 from learners import SMALL, SMALL_VECTORS, make_learner, source_for
-from rich.console import Console
 from scipy.stats import binomtest, chi2_contingency
 
 from tacit.agent import Agent
@@ -18,10 +17,6 @@ from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic, synthetic_mdp
 from tacit.envs.unhealthy import SMALL_SIGMA, action_dependent, shuffled, small_sigma, tilt
-from tacit.experiments.figures import FIGURES
-from tacit.experiments.publish import publish
-from tacit.experiments.report import list_raised
-from tacit.experiments.run import Request, perform
 from tacit.learning.fast import FIRST_CHECK
 from tacit.learning.settings import Settings
 from tacit.problem.layout import Layout
@@ -447,22 +442,3 @@ def test_anchors_are_taken_by_both_recipes():
             agent = run(env, 4000, agent=Agent(env.layout, settings))
         assert "anchors-agree" in {finding.code for finding in agent.diagnose(anchors).findings}
         assert "decoded-upside-down" in codes(agent.diagnose(contradict(anchors)).findings)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(("make", "seen"), [(UNHEALTHY["shuffled"], "cannot work"), (synthetic, "works")])
-def test_the_report_and_the_command_line_say_whether_to_trust_it(make, seen, tmp_path):
-    figure = replace(
-        FIGURES["synthetic"],
-        environments={"synthetic": make},
-        learners=("tacit_fast", "uniform"),
-        episodes=1500,
-    )
-    runs = perform(Request(figure, tmp_path, seeds=1, jobs=1), Console(quiet=True))
-    publish(runs)
-    page = (tmp_path / "synthetic" / "report.html").read_text()
-    told = page[page.index("Can this be trusted?") :]
-    assert f"<h3>{seen}</h3>" in told
-    assert "minority-assumed" in told
-    expected = ["finding: tacit_fast on synthetic: feedback-tells-nothing"] if seen == "cannot work" else []
-    assert [line.split(": In")[0] for line in list_raised(runs)] == expected

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS
-from tacit.experiments.report import page_template
 from tacit.logs.episodes import Problems
 from tacit.offline.tables.diagnose import Diagnosis, Meaning
-from tacit.reports.palette import DECODED, DPI, OTHER, TRUE
+from tacit.reports.pages import page_template
+from tacit.reports.palette import DECODED, OTHER, TRUE
+from tacit.reports.pictures import encode_picture, finish_picture
 from tacit.trust.certificate import Place
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ def render_diagnosis(
 
         return render_text_diagnosis(diagnosis, title, problems)
     certificate = diagnosis.model.certificate if diagnosis.model is not None else None
-    return page_template("diagnosis.html.j2").render(
+    return page_template("tacit.offline.tables", "diagnosis.html.j2").render(
         title=title,
         diagnosis=diagnosis,
         certificate=certificate,
@@ -108,19 +106,6 @@ def draw_feedback(meanings: Sequence[Meaning]) -> bytes:
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of the tuples; dark: feedback that means a reward, light: that means none")
     return finish_picture(figure, axes)
-
-
-def finish_picture(figure: Canvas, axes: Axes) -> bytes:
-    """Return a picture as PNG, without the lines that frame it."""
-    axes.spines[["top", "right"]].set_visible(False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=DPI // 2, metadata={"Software": None})
-    return buffer.getvalue()
-
-
-def encode_picture(picture: bytes) -> str:
-    """Return a picture as a page holds it."""
-    return base64.b64encode(picture).decode("ascii")
 
 
 def _place(state: str, context: str) -> str:

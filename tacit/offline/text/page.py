@@ -10,11 +10,12 @@ from matplotlib.figure import Figure as Canvas
 
 from tacit.base.arrays import FloatArray
 from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS, UNKNOWN
-from tacit.experiments.report import page_template
 from tacit.logs.episodes import Problems
-from tacit.offline.tables.page import ANSWERS, encode_picture, finish_picture
+from tacit.offline.tables.page import ANSWERS
 from tacit.offline.text.diagnose import TextDiagnosis
+from tacit.reports.pages import page_template
 from tacit.reports.palette import DECODED, OTHER, TRUE
+from tacit.reports.pictures import encode_picture, finish_picture
 from tacit.text.evidence import BEYOND_CHANCE, Evidence
 
 KINDS = {HETEROGENEOUS: TRUE, UNKNOWN: DECODED, HOMOGENEOUS: "#c9c9c9"}
@@ -25,7 +26,7 @@ BINS = 20
 def render_text_diagnosis(diagnosis: TextDiagnosis, title: str, problems: Problems | None = None) -> str:
     """Return the page."""
     decoded = bool(np.isfinite(diagnosis.rewards).any())
-    return page_template("text_diagnosis.html.j2").render(
+    return page_template("tacit.offline.text", "diagnosis.html.j2").render(
         title=title,
         diagnosis=diagnosis,
         certificate=diagnosis.model.certificate,

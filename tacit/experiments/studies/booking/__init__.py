@@ -1,0 +1,1 @@
+"""Figure 2b: booking by conversation, learned from what people say."""

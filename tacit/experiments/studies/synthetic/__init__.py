@@ -1,0 +1,1 @@
+"""Figure 2a: learning without rewards on the paper's synthetic MDP."""

@@ -1,0 +1,1 @@
+"""Where believing the feedback fails: the synthetic MDP and three others, shown as `synthetic` is."""
