@@ -19,13 +19,8 @@ class FencedDoctests(griffe.Extension):
 def fence_doctests(text: str) -> str:
     """Return a docstring whose doctests, up to the next empty line, are fenced.
 
-    >>> print(fence_doctests("Return 2.\\n\\n>>> 1 + 1\\n2").replace("`", "'"))
-    Return 2.
-    <BLANKLINE>
-    '''python
-    >>> 1 + 1
-    2
-    '''
+    >>> fence_doctests("Return 2.\\n\\n>>> 1 + 1\\n2").splitlines()
+    ['Return 2.', '', '```python', '>>> 1 + 1', '2', '```']
     """
     lines: list[str] = []
     inside = False

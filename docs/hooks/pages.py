@@ -1,7 +1,7 @@
 """What the site makes itself: the reference of every room, the command line, the examples, and the pages of the root.
 
-MkDocs calls `on_files` and `on_page_markdown`. Pages are written for whoever reads them in the repository; here links to
-files that the site does not have become links to the pages that it makes of them.
+MkDocs calls `on_files` and `on_page_markdown`. Pages are written for whoever reads them in the repository; here links
+to files that the site does not have become links to the pages that it makes of them.
 """
 
 from __future__ import annotations
