@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 if TYPE_CHECKING:
-    from tacit.envs.candidates import Values
-    from tacit.envs.corpora import Task
+    from tacit.envs.candidates import SlotValues
+    from tacit.envs.corpora import BookingTask
     from tacit.envs.dialogues import Dialogue
     from tacit.envs.writers import Writer
 
@@ -113,8 +113,8 @@ class _Order(NamedTuple):
     """What dialogues are wanted: the tasks, the values of all tasks, where they come from, and how to write them."""
 
     out: Path
-    tasks: tuple[Task, ...]
-    values: dict[str, Values]
+    tasks: tuple[BookingTask, ...]
+    values: dict[str, SlotValues]
     source: str
     setting: str
     seed: int

@@ -30,7 +30,7 @@ LOSES = {"neural": NEURAL}
 
 
 @dataclass(frozen=True)
-class Finding:
+class Checked:
     """What one check found: `required` ones must be ok, others may be missing."""
 
     name: str
@@ -57,7 +57,7 @@ class Requirement(NamedTuple):
     extra: str | None
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[Checked]:
     """Yield a finding for each check, in the order in which a problem should be solved."""
     yield check_python()
     for requirement in list_requirements(requires("tacit") or []):
@@ -70,20 +70,20 @@ def examine() -> Iterator[Finding]:
         yield guarded(name, check)
 
 
-def guarded(name: str, check: Callable[[], str]) -> Finding:
+def guarded(name: str, check: Callable[[], str]) -> Checked:
     """Return what a check says, or that it failed and how."""
     try:
-        return Finding(name, "ok", check())
+        return Checked(name, "ok", check())
     except Exception as error:
-        return Finding(name, "failed", f"{type(error).__name__}: {error}")
+        return Checked(name, "failed", f"{type(error).__name__}: {error}")
 
 
-def check_python() -> Finding:
+def check_python() -> Checked:
     """Return whether this Python is new enough."""
     found, least = platform.python_version(), ".".join(map(str, OLDEST_PYTHON))
     if sys.version_info < OLDEST_PYTHON:
-        return Finding("python", "failed", f"{found}; Tacit needs {least} or later")
-    return Finding("python", "ok", found)
+        return Checked("python", "failed", f"{found}; Tacit needs {least} or later")
+    return Checked("python", "ok", found)
 
 
 def list_requirements(lines: list[str]) -> list[Requirement]:
@@ -102,7 +102,7 @@ def list_requirements(lines: list[str]) -> list[Requirement]:
     return found
 
 
-def check_package(requirement: Requirement) -> Finding:
+def check_package(requirement: Requirement) -> Checked:
     """Return whether a package is there and new enough, and how to get it."""
     package, least, extra = requirement
     remedy = f"pip install 'tacit[{extra}]'" if extra else f"pip install '{package}>={least}'"
@@ -110,10 +110,10 @@ def check_package(requirement: Requirement) -> Finding:
     try:
         found = version(package)
     except PackageNotFoundError:
-        return Finding(package, "missing", f"{remedy}{loss}", required=extra is None)
+        return Checked(package, "missing", f"{remedy}{loss}", required=extra is None)
     if _numbers(found) < _numbers(least):
-        return Finding(package, "failed", f"{found} is older than {least}; {remedy}")
-    return Finding(package, "ok", found + (f" ({extra})" if extra else ""))
+        return Checked(package, "failed", f"{found} is older than {least}; {remedy}")
+    return Checked(package, "ok", found + (f" ({extra})" if extra else ""))
 
 
 def check_compiler() -> str:

@@ -65,7 +65,7 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Features:
+class NetworkInputs:
     """A space as network inputs: finite values one-hot, vectors standardised."""
 
     mean: FloatArray
@@ -73,12 +73,12 @@ class Features:
     finite: bool
 
     @staticmethod
-    def fit(space: Space, values: IntArray | FloatArray) -> Features:
+    def fit(space: Space, values: IntArray | FloatArray) -> NetworkInputs:
         """Return the features of a space, standardised on `values` if they are vectors."""
         if isinstance(space, Finite):
-            return Features(np.zeros(space.size), np.ones(space.size), True)
+            return NetworkInputs(np.zeros(space.size), np.ones(space.size), True)
         spread = values.std(axis=0)
-        return Features(values.mean(axis=0), np.where(spread > 0, spread, 1.0), False)
+        return NetworkInputs(values.mean(axis=0), np.where(spread > 0, spread, 1.0), False)
 
     @cached_property
     def _one_hot(self) -> FloatArray:
@@ -98,8 +98,8 @@ class NeuralPosterior:
 
     layout: Layout
     states: BoolArray
-    contexts: Features
-    feedback: Features
+    contexts: NetworkInputs
+    feedback: NetworkInputs
     weights: Weights
     seen: BoolArray | None
     curves: FloatArray
@@ -150,7 +150,7 @@ class NeuralPosterior:
     def from_state(layout: Layout, state: Mapping[str, Any]) -> NeuralPosterior:
         """Return the posterior that `to_state` described."""
         contexts, feedback = (
-            Features(state[f"{what}_mean"], state[f"{what}_scale"], isinstance(space, Finite))
+            NetworkInputs(state[f"{what}_mean"], state[f"{what}_scale"], isinstance(space, Finite))
             for what, space in (("contexts", layout.contexts), ("feedback", layout.feedback))
         )
         weights, seen = Weights(*(state[key] for key in Weights._fields)), state.get("seen")
@@ -166,10 +166,10 @@ def fit_neural(layout: Layout, tuples: Tuples, settings: PosteriorSettings) -> N
     """Return the networks that minimise eq. 5, chosen among restarts by validation loss."""
     check_tuples(layout, tuples)
     states = fitted_states(layout, tuples)
-    contexts = Features.fit(layout.contexts, tuples.contexts)
-    feedback = Features.fit(layout.feedback, tuples.feedback)
+    contexts = NetworkInputs.fit(layout.contexts, tuples.contexts)
+    feedback = NetworkInputs.fit(layout.feedback, tuples.feedback)
     rows = merge_rows(layout, tuples, contexts, feedback, settings)
-    weights, curves = train(rows, settings)
+    weights, curves = train_networks(rows, settings)
 
     def scatter(values: FloatArray) -> FloatArray:
         full = np.zeros((len(states), *values.shape[1:]))  # states that were not fitted stay zero
@@ -181,7 +181,11 @@ def fit_neural(layout: Layout, tuples: Tuples, settings: PosteriorSettings) -> N
 
 
 def merge_rows(
-    layout: Layout, tuples: Tuples, contexts: Features, feedback: Features, settings: PosteriorSettings
+    layout: Layout,
+    tuples: Tuples,
+    contexts: NetworkInputs,
+    feedback: NetworkInputs,
+    settings: PosteriorSettings,
 ) -> Rows:
     """Return the distinct rows of the S fitted states, with the tuples split into training and validation."""
     states, owner = np.unique(tuples.states, return_inverse=True)
@@ -237,7 +241,7 @@ def initial_weights(rows: Rows, settings: PosteriorSettings) -> Weights:
     return Weights(f_hidden, output(K), phi_hidden, output(1))
 
 
-def train(rows: Rows, settings: PosteriorSettings) -> tuple[Weights, FloatArray]:
+def train_networks(rows: Rows, settings: PosteriorSettings) -> tuple[Weights, FloatArray]:
     """Return the weights (S, ...) that minimise eq. 5 and the curves (S, checks, 2) of the chosen restarts.
 
     Every restart trains on the training part until validation stops improving; the restart with the least

@@ -19,11 +19,12 @@ import gymnasium as gym
 import numpy as np
 
 from tacit.base.randomness import EpisodeDraws, check_seed
-from tacit.envs.candidates import Values, change_one, count_values, make_grid
-from tacit.envs.corpora import Task, read_corpora
+from tacit.envs.candidates import SlotValues, change_one, count_values, make_grid
+from tacit.envs.corpora import BookingTask, read_corpora
 from tacit.envs.corpus_files import data_directory, has_some
 from tacit.envs.dialogues import Booking, Dialogue, Question
 from tacit.envs.grammar import Part, check_part
+from tacit.envs.layered import Observation
 from tacit.envs.ontology import SIZE, generate_tasks
 from tacit.envs.phrasing import Useless, write_answer, write_bookings, write_question, write_useless
 from tacit.envs.profiles import write_profile
@@ -38,10 +39,8 @@ IRONIC = 0.5
 REMARKS = 3
 """Sentences of each kind that a dialogue carries."""
 
-Observation = dict[str, Any]
 
-
-def load_tasks(data: str | Path | None = None) -> tuple[tuple[Task, ...], str]:
+def load_tasks(data: str | Path | None = None) -> tuple[tuple[BookingTask, ...], str]:
     """Return the tasks, and their source: `corpora` or `generated`.
 
     The corpora are read from the directory `data`, or from the user's data directory where they are there; else our
@@ -54,11 +53,11 @@ def load_tasks(data: str | Path | None = None) -> tuple[tuple[Task, ...], str]:
 
 
 def make_dialogues(
-    tasks: Sequence[Task],
+    tasks: Sequence[BookingTask],
     setting: str,
     seed: int,
     part: str = "seen",
-    values: Mapping[str, Values] | None = None,
+    values: Mapping[str, SlotValues] | None = None,
 ) -> tuple[Dialogue, ...]:
     """Return a dialogue for each task; `part` says which wordings: those `seen` in learning, or `held_out`.
 
@@ -100,7 +99,7 @@ class Script:
     profile: str
 
 
-def write_script(task: Task, setting: str, part: Part, values: Values, random: Random) -> Script:
+def write_script(task: BookingTask, setting: str, part: Part, values: SlotValues, random: Random) -> Script:
     """Return what the grammar writes for a task."""
     style = draw_style(setting, random)
     wrong = (change_one if setting == "paper" else make_grid)(task, values, random)
@@ -118,7 +117,7 @@ def write_script(task: Task, setting: str, part: Part, values: Values, random: R
     )
 
 
-def assemble(task: Task, script: Script, random: Random) -> Dialogue:
+def assemble(task: BookingTask, script: Script, random: Random) -> Dialogue:
     """Return the dialogue of a script, its candidates in random order."""
     questions = [
         Question(script.question, script.answer, correct=True),
@@ -136,7 +135,7 @@ def assemble(task: Task, script: Script, random: Random) -> Dialogue:
     )
 
 
-def chance(task: Task, setting: str, part: Part, seed: int) -> Random:
+def chance(task: BookingTask, setting: str, part: Part, seed: int) -> Random:
     """Return the source of everything random in a dialogue."""
     return Random(f"{seed}/{task.id}/{setting}/{part}")
 

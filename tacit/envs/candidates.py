@@ -19,26 +19,26 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from tacit.envs.corpora import Task
+from tacit.envs.corpora import BookingTask
 
 WRONG = 4
 """Wrong bookings beside the right one."""
 
 Slots = dict[str, str]
-Values = dict[str, Counter[str]]
+SlotValues = dict[str, Counter[str]]
 """How many tasks have each value, by slot."""
 
 
-def count_values(tasks: Sequence[Task]) -> dict[str, Values]:
+def count_values(tasks: Sequence[BookingTask]) -> dict[str, SlotValues]:
     """Return how many tasks have each value of each slot, by domain."""
-    values: dict[str, Values] = {}
+    values: dict[str, SlotValues] = {}
     for task in tasks:
         for slot, value in task.slots.items():
             values.setdefault(task.domain, {}).setdefault(slot, Counter())[value] += 1
     return values
 
 
-def change_one(task: Task, values: Values, random: Random) -> list[Slots]:
+def change_one(task: BookingTask, values: SlotValues, random: Random) -> list[Slots]:
     """Return the right slots four times, each time with one changed; all differ."""
     order = _choose_slots(task, random, max(2, len(task.asked)))
     wrong: list[Slots] = []
@@ -49,7 +49,7 @@ def change_one(task: Task, values: Values, random: Random) -> list[Slots]:
     return wrong
 
 
-def make_grid(task: Task, values: Values, random: Random) -> list[Slots]:
+def make_grid(task: BookingTask, values: SlotValues, random: Random) -> list[Slots]:
     """Return the other four of {A, A'} x {B, B'} and (A'', B), the right one being any of the five."""
     first, second = random.sample(_choose_slots(task, random, 2), 2)
     a, b = [task.slots[first]], [task.slots[second]]
@@ -64,14 +64,14 @@ def make_grid(task: Task, values: Values, random: Random) -> list[Slots]:
     return [{**task.slots, first: a[i], second: b[j]} for i, j in others]
 
 
-def _choose_slots(task: Task, random: Random, count: int) -> list[str]:
+def _choose_slots(task: BookingTask, random: Random, count: int) -> list[str]:
     """Return slots to vary: those asked for, in random order, then others if they are not enough."""
     asked = random.sample(task.asked, len(task.asked))
     others = [slot for slot in task.slots if slot not in asked]
     return (asked + random.sample(others, len(others)))[:count]
 
 
-def _draw_other(slot: str, values: Values, taken: Sequence[str], random: Random) -> str:
+def _draw_other(slot: str, values: SlotValues, taken: Sequence[str], random: Random) -> str:
     """Return a value that cannot be mistaken for any taken, drawn as often as tasks have it."""
     left = [value for value in values[slot] if not any(_alike(value, other) for other in taken)]
     if not left:

@@ -55,10 +55,10 @@ _DAY = re.compile(r"\b(tonight|today|tomorrow|next monday|(?:mon|tues|wednes|thu
 
 
 @dataclass(frozen=True)
-class Task:
+class BookingTask:
     """What a user wants: a `request` that mentions the `given` ones of the `slots`, which have all the values.
 
-    >>> task = Task("restaurant", "t1", "a table in rome", {"city": "rome", "price": "cheap"}, ("city",))
+    >>> task = BookingTask("restaurant", "t1", "a table in rome", {"city": "rome", "price": "cheap"}, ("city",))
     >>> task.asked, task.confirms
     (('price',), False)
     """
@@ -83,7 +83,7 @@ class Task:
 class Corpora(NamedTuple):
     """The tasks of the corpora, and how many of them needed each of the four choices above."""
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[BookingTask, ...]
     confirmed: int
     completed: int
     corrected: int
@@ -93,7 +93,7 @@ class Corpora(NamedTuple):
 class _Movie(NamedTuple):
     """A dialogue of Sim-M: the task that its annotation gives, and whether it needed choices 3 and 4."""
 
-    task: Task
+    task: BookingTask
     corrected: bool
     overheard: bool
 
@@ -101,7 +101,7 @@ class _Movie(NamedTuple):
 def read_corpora(directory: Path, files: Sequence[CorpusFile] = FILES) -> Corpora:
     """Return all tasks of a directory with the folders `dialog-babi` and `sim-m`, after checking their files."""
     check_files(directory, files)
-    restaurants: list[Task] = []
+    restaurants: list[BookingTask] = []
     movies: list[_Movie] = []
     for file in files:
         text = (directory / file.path).read_text(encoding="utf-8")
@@ -120,19 +120,19 @@ def read_corpora(directory: Path, files: Sequence[CorpusFile] = FILES) -> Corpor
     )
 
 
-def _read_babi(text: str, part: str) -> list[Task]:
+def _read_babi(text: str, part: str) -> list[BookingTask]:
     blocks = text.strip().split("\n\n")
     return [_restaurant(block, f"babi-{part}-{i}") for i, block in enumerate(blocks, start=1)]
 
 
-def _restaurant(block: str, name: str) -> Task:
+def _restaurant(block: str, name: str) -> BookingTask:
     turns = [line.split(" ", 1)[1].split("\t") for line in block.splitlines()]
     # A greeting comes first; the request is what the bot answers with "i'm on it".
     request = next(user for user, bot in turns if bot == "i'm on it")
     values = turns[-1][1].split()[1:]  # api_call CUISINE CITY PARTY PRICE
     slots = dict(zip(SLOTS["restaurant"], values, strict=True))
     said = request.split()
-    return Task(
+    return BookingTask(
         "restaurant", name, request, slots, tuple(slot for slot, value in slots.items() if value in said)
     )
 
@@ -150,7 +150,7 @@ def _movie(turns: Sequence[Mapping[str, Any]], name: str) -> _Movie:
     given = tuple(slot for slot in SLOTS["movie"] if slot in first)
     corrected = any(slot in last and last[slot] != value for slot, value in annotated.items())
     return _Movie(
-        Task("movie", name, request, {**last, **first}, given), corrected, len(first) > len(annotated)
+        BookingTask("movie", name, request, {**last, **first}, given), corrected, len(first) > len(annotated)
     )
 
 
@@ -176,7 +176,7 @@ def _overhear(request: str) -> dict[str, str]:
     return heard
 
 
-def _complete(tasks: Sequence[Task]) -> list[Task]:
+def _complete(tasks: Sequence[BookingTask]) -> list[BookingTask]:
     """Return the tasks with every slot filled (choice 2), in the order of SLOTS."""
     settled = {slot: [t.slots[slot] for t in tasks if slot in t.slots] for slot in SLOTS["movie"]}
     whole = []

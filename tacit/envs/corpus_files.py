@@ -33,7 +33,7 @@ TIMEOUT = 30.0
 CHUNK = 1 << 16
 """Bytes read between two reports of progress."""
 
-Progress = Callable[[str, int, int | None], None]
+DownloadProgress = Callable[[str, int, int | None], None]
 """Called with a name, the bytes received so far, and how many there will be, where the server says so."""
 
 
@@ -115,7 +115,7 @@ def check_files(directory: Path, files: Sequence[CorpusFile] = FILES) -> None:
 
 def download_corpora(
     directory: Path,
-    progress: Progress | None = None,
+    progress: DownloadProgress | None = None,
     files: Sequence[CorpusFile] = FILES,
     timeout: float = TIMEOUT,
 ) -> int:
@@ -142,7 +142,7 @@ def download_corpora(
     return len(missing)
 
 
-def _fetch(files: Sequence[CorpusFile], directory: Path, progress: Progress, timeout: float) -> None:
+def _fetch(files: Sequence[CorpusFile], directory: Path, progress: DownloadProgress, timeout: float) -> None:
     """Write files that share their homes, from the first home that has them."""
     reasons = []
     for home in files[0].homes:
@@ -162,7 +162,7 @@ def _fetch(files: Sequence[CorpusFile], directory: Path, progress: Progress, tim
     )
 
 
-def _receive(home: str, progress: Progress, timeout: float) -> bytes:
+def _receive(home: str, progress: DownloadProgress, timeout: float) -> bytes:
     name = home.rsplit("/", 1)[-1]
     request = urllib.request.Request(home, headers={"User-Agent": "tacit"})
     with urllib.request.urlopen(request, timeout=timeout) as answer:

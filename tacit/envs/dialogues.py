@@ -134,7 +134,7 @@ class Dialogue:
         return dict(line)
 
 
-class Problem(NamedTuple):
+class BrokenLine(NamedTuple):
     """What is wrong with a line of a file; lines are counted from 1."""
 
     line: int
@@ -145,7 +145,7 @@ class Dialogues(NamedTuple):
     """What a file gave: its dialogues, in order, and the problems of the lines that were left out."""
 
     dialogues: tuple[Dialogue, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[BrokenLine, ...]
 
 
 def read_dialogues(path: str | Path, skip_broken: bool = False) -> Dialogues:
@@ -155,7 +155,7 @@ def read_dialogues(path: str | Path, skip_broken: bool = False) -> Dialogues:
     `problems` instead and the rest is loaded. A file without a single dialogue is an error in any case.
     """
     dialogues: dict[str, Dialogue] = {}
-    problems: list[Problem] = []
+    problems: list[BrokenLine] = []
     for number, line in enumerate(_lines(Path(path)), start=1):
         if not line.strip():
             continue
@@ -167,7 +167,7 @@ def read_dialogues(path: str | Path, skip_broken: bool = False) -> Dialogues:
         except ValueError as error:
             if not skip_broken:
                 raise ValueError(f"{path}, line {number}: {error}") from None
-            problems.append(Problem(number, str(error)))
+            problems.append(BrokenLine(number, str(error)))
     if not dialogues:
         found = f"only {len(problems)} broken lines" if problems else "nothing"
         raise ValueError(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from tacit.base.randomness import check_seed
-from tacit.envs.corpora import SLOTS, Task
+from tacit.envs.corpora import SLOTS, BookingTask
 from tacit.envs.grammar import draw_wording
 from tacit.envs.phrasing import say
 
@@ -175,7 +175,7 @@ GIVEN = {
 """How a request gives a detail."""
 
 
-def generate_tasks(n: int, seed: int) -> tuple[Task, ...]:
+def generate_tasks(n: int, seed: int) -> tuple[BookingTask, ...]:
     """Return `n` tasks of our own; each follows from the seed and its number alone.
 
     >>> task = generate_tasks(3, seed=0)[1]
@@ -188,13 +188,13 @@ def generate_tasks(n: int, seed: int) -> tuple[Task, ...]:
     return tuple(_generate(seed, i) for i in range(1, n + 1))
 
 
-def _generate(seed: int, number: int) -> Task:
+def _generate(seed: int, number: int) -> BookingTask:
     random = Random(f"{seed}/{number}")
     domain = "restaurant" if random.random() < RESTAURANTS else "movie"
     slots = {slot: random.choice(VALUES[slot]) for slot in SLOTS[domain]}
     # Always something is left to ask for.
     given = set(random.sample(SLOTS[domain], random.randrange(len(slots))))
-    return Task(
+    return BookingTask(
         domain,
         f"generated-{number}",
         _request(domain, slots, given, random),

@@ -12,7 +12,7 @@ from random import Random
 from typing import NamedTuple
 
 from tacit.envs import cinemas, restaurants
-from tacit.envs.corpora import NUMBERS, Task
+from tacit.envs.corpora import NUMBERS, BookingTask
 from tacit.envs.grammar import Grammar, Part, draw_wording, take_part
 
 DOMAINS = {"restaurant": restaurants, "movie": cinemas}
@@ -90,7 +90,7 @@ class Useless(NamedTuple):
     answer: str
 
 
-def write_question(task: Task, random: Random, part: Part) -> str:
+def write_question(task: BookingTask, random: Random, part: Part) -> str:
     """Return the informative question: it asks for everything that the request leaves out."""
     domain = DOMAINS[task.domain]
     slots = random.sample(task.asked, len(task.asked))
@@ -100,7 +100,7 @@ def write_question(task: Task, random: Random, part: Part) -> str:
     return LEADS.draw(random, part) + asking.draw(random, part).format(nouns=nouns, which=which)
 
 
-def write_answer(task: Task, random: Random, part: Part) -> str:
+def write_answer(task: BookingTask, random: Random, part: Part) -> str:
     """Return the user's answer to the informative question: every detail that it asks for."""
     domain = DOMAINS[task.domain]
     slots = random.sample(task.asked, len(task.asked))

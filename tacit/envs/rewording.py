@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 from tacit.base.randomness import check_seed
 from tacit.envs.booking import Script, assemble, chance, check_setting, write_script
-from tacit.envs.candidates import Values, count_values
-from tacit.envs.corpora import Task
+from tacit.envs.candidates import SlotValues, count_values
+from tacit.envs.corpora import BookingTask
 from tacit.envs.dialogues import Dialogue
 from tacit.envs.grammar import Part, check_part
 from tacit.envs.phrasing import Useless, mentions, say, say_day
@@ -69,7 +69,7 @@ REMARK = (
 MOODS = {True: "happy with how it went", False: "unhappy with how it went"}
 TONES = {"polite": "in a polite tone", "terse": "in very few words", "chatty": "in a chatty, lively tone"}
 
-Progress = Callable[[int, int], None]
+WritingProgress = Callable[[int, int], None]
 """Called with the number of dialogues that are done and of all."""
 
 Check = Callable[[str], bool]
@@ -84,14 +84,14 @@ class Reworded(NamedTuple):
 
 
 def reword_dialogues(
-    tasks: Sequence[Task],
+    tasks: Sequence[BookingTask],
     setting: str,
     seed: int,
     writer: Writer,
     part: str = "seen",
-    values: Mapping[str, Values] | None = None,
+    values: Mapping[str, SlotValues] | None = None,
     workers: int = 1,
-    progress: Progress | None = None,
+    progress: WritingProgress | None = None,
 ) -> Reworded:
     """Return a dialogue for each task, written by a language model, `workers` at once, in the order of the tasks.
 
@@ -123,7 +123,7 @@ def reword_dialogues(
 class _Secretary:
     """Asks a writer for the texts of one dialogue, checks them, and counts what was left to the grammar."""
 
-    def __init__(self, writer: Writer, task: Task) -> None:
+    def __init__(self, writer: Writer, task: BookingTask) -> None:
         self.task, self.texts, self.fallbacks = task, 0, Counter[str]()
         self._writer = writer
         self._common = {"place": PLACES[task.domain], "request": task.request}
@@ -145,7 +145,7 @@ class _Secretary:
 
 
 def _reword(
-    task: Task, setting: str, seed: int, part: Part, values: Values, writer: Writer
+    task: BookingTask, setting: str, seed: int, part: Part, values: SlotValues, writer: Writer
 ) -> tuple[Dialogue, _Secretary]:
     # Nothing random depends on what the model writes.
     random = chance(task, setting, part, seed)

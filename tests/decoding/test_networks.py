@@ -19,7 +19,7 @@ from tacit.decoding.networks import (
     mean_loss,
     merge_rows,
     plentiful,
-    train,
+    train_networks,
 )
 from tacit.decoding.posterior import PosteriorSettings, ideal_posterior
 from tacit.decoding.tuples import Tuples
@@ -174,7 +174,7 @@ def test_scarce_tuples_are_not_trained_to_the_end():
 def test_curves_go_down_and_threads_are_restored():
     threads = torch.get_num_threads()
     rows = rows_of(SYNTHETIC, synthetic_tuples(0, n=500), SHORT)
-    _, curves = train(rows, SHORT)
+    _, curves = train_networks(rows, SHORT)
     assert curves.shape == (2, 3, 2)  # states; checks at steps 0, 20, 40; training and validation
     assert np.all(curves[0, -1] < curves[0, 0])
     assert torch.get_num_threads() == threads

@@ -12,7 +12,7 @@ from booking_samples import REAL, write_samples
 
 from tacit.envs.booking import SETTINGS, BookingEnv, load_tasks, make_dialogues
 from tacit.envs.candidates import change_one, count_values, make_grid
-from tacit.envs.corpora import Task
+from tacit.envs.corpora import BookingTask
 from tacit.envs.corpus_files import CorporaError
 from tacit.envs.ontology import generate_tasks
 from tacit.envs.remarks import SATISFIED, UNSATISFIED
@@ -95,7 +95,7 @@ def test_each_wrong_booking_of_paper_changes_one_detail():
 def test_wrong_values_cannot_be_mistaken_for_the_right_ones():
     values = {"date": Counter(["today", "tonight", "friday", "next friday", "sunday"])}
     values["theatre"] = Counter(["amc", "amc 20", "ritz", "roxy"])
-    task = Task("movie", "t", "tickets", {"date": "today", "theatre": "amc"}, ())
+    task = BookingTask("movie", "t", "tickets", {"date": "today", "theatre": "amc"}, ())
     for i in range(50):
         for each in make_grid(task, values, Random(i)):
             assert each["date"] != "tonight"

@@ -8,7 +8,7 @@ from booking_samples import corpora
 
 from tacit.envs import cinemas, restaurants
 from tacit.envs.booking import make_dialogues
-from tacit.envs.corpora import Task, read_corpora
+from tacit.envs.corpora import BookingTask, read_corpora
 from tacit.envs.grammar import Grammar, draw_wording, list_wordings, take_part
 from tacit.envs.ontology import VALUES, generate_tasks
 from tacit.envs.phrasing import DOMAINS, finish, mentions, say, write_answer, write_bookings, write_question
@@ -132,7 +132,7 @@ def test_answers_and_questions_cover_what_is_asked_for(tmp_path):
 
 
 def test_spoken_forms_are_now_and_then_used():
-    task = Task("movie", "t", "tickets", {"tickets": "2", "time": "8:00 pm"}, ())
+    task = BookingTask("movie", "t", "tickets", {"tickets": "2", "time": "8:00 pm"}, ())
     answers = [write_answer(task, Random(i), "seen") for i in range(1000)]
     spoken = [a for a in answers if re.search(r"couple of|pair of|\b2 tickets", a)]
     assert 50 < len(spoken) < 150

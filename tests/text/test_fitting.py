@@ -102,7 +102,7 @@ def test_gradients(monkeypatch, part):
         "logistic": lambda: fitting.fit_logistic(
             features, reward * 0.9, np.ones(30), 0.1, np.zeros(features.shape[1])
         ),
-        "rewards": lambda: fitting.fit_rewards(posterior, sample, reward * 0.8 + 0.1, first, SETTINGS),
+        "rewards": lambda: fitting.fit_to_rewards(posterior, sample, reward * 0.8 + 0.1, first, SETTINGS),
     }
     with pytest.raises(InterruptedError):
         fits[part]()

@@ -14,7 +14,7 @@ from tacit.text.causal.presets import (
     BaseModel,
     Found,
     Preset,
-    check_runnable,
+    check_memory,
     find_preset,
     plan_memory,
 )
@@ -68,7 +68,7 @@ def test_checkpointing_saves_activations() -> None:
 def test_paper_refuses_without_gpu_before_it_asks_the_hub(monkeypatch, no_hub) -> None:
     monkeypatch.setattr(presets, "find_memory", lambda: LAPTOP)
     with pytest.raises(MissingModelError) as refusal:
-        check_runnable(PRESETS["paper"])
+        check_memory(PRESETS["paper"])
     message = str(refusal.value)
     needs = plan_memory(PRESETS["paper"]).needs
     for words in (
@@ -86,7 +86,7 @@ def test_paper_refuses_without_gpu_before_it_asks_the_hub(monkeypatch, no_hub) -
 def test_paper_refuses_where_a_gpu_is_too_small(monkeypatch, no_hub) -> None:
     monkeypatch.setattr(presets, "find_memory", lambda: Found((12.0,), 500.0))
     with pytest.raises(MissingModelError, match=r"12\.0 GB on GPUs .* too little"):
-        check_runnable(PRESETS["paper"])
+        check_memory(PRESETS["paper"])
     assert no_hub == []
 
 
@@ -95,7 +95,7 @@ def test_paper_without_weights_says_where_they_were_looked_for(monkeypatch, no_h
     with pytest.raises(
         MissingModelError, match=r"7B-Instruct .*ConnectError.*hf download.*--model small"
     ) as refusal:
-        check_runnable(PRESETS["paper"])
+        check_memory(PRESETS["paper"])
     assert str(tmp_path / "cache") in str(refusal.value)
     assert no_hub == ["Qwen/Qwen2.5-7B-Instruct"]
 
@@ -105,7 +105,7 @@ def test_smol_refuses_without_memory(monkeypatch) -> None:
     with pytest.raises(
         MissingModelError, match=r"SmolLM2-135M-Instruct needs .* 0\.5 GB of RAM.* too little"
     ):
-        check_runnable(PRESETS["smol"])
+        check_memory(PRESETS["smol"])
 
 
 def test_offline_hub_gives_a_reason_and_no_traceback(monkeypatch) -> None:

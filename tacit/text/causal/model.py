@@ -24,7 +24,7 @@ from tacit.base.arrays import FloatArray
 from tacit.base.randomness import check_seed
 from tacit.base.validation import check_number, check_whole
 from tacit.text.causal.adapter import Adapter, flatten, split_like
-from tacit.text.causal.presets import BaseModel, Preset, check_runnable, find_preset
+from tacit.text.causal.presets import BaseModel, Preset, check_memory, find_preset
 from tacit.text.causal.prompts import policy_prompt, posterior_prompt
 from tacit.text.conversation import Choice, Conversation, Reaction, check_candidates
 from tacit.text.evidence import Evidence, remarks_on
@@ -73,7 +73,7 @@ class CausalLM:
         self.seed = check_seed(seed)
         self.losses: tuple[float, ...] = ()
         self.evidence: Evidence | None = None
-        check_runnable(self.preset)
+        check_memory(self.preset)
         self._posterior, self._policy = (
             Adapter(base, self.settings.rank, self.settings.max_tokens, self.seed)
             for base in (self.preset.posterior, self.preset.policy)
@@ -115,7 +115,7 @@ class CausalLM:
         train, valid = hold_out(reactions, self.settings.held_out, generator)
         self._posterior.weights = best = self._start
         optimiser = adamw(self._posterior, self.preset.posterior_rate)
-        report = Report(progress, self.settings.epochs * math.ceil(len(train) / self.settings.batch))
+        report = FitReport(progress, self.settings.epochs * math.ceil(len(train) / self.settings.batch))
         found = self._validate(valid)
         losses, best_epoch = [float(found.mean())], 0
         for epoch in range(1, self.settings.epochs + 1):
@@ -206,7 +206,7 @@ class CausalLM:
         return (h * h).sum() - 2 * h[choice.action] + 1
 
 
-class Report:
+class FitReport:
     """Tells a progress function, if there is one, of steps done out of `total`."""
 
     def __init__(self, progress: FitProgress | None, total: int) -> None:

@@ -198,7 +198,7 @@ def need_of(base: BaseModel, shape: Shape, rank: int, tokens: int) -> Need:
     )
 
 
-def check_runnable(preset: Preset) -> None:
+def check_memory(preset: Preset) -> None:
     """Raise, before anything is read or fetched, where the models cannot run; the message says what to do.
 
     In order: the packages, a GPU, the memory, the weights (the hub is asked only if all else is there).

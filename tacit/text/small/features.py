@@ -20,7 +20,7 @@ Pair = tuple[Conversation, tuple[str, ...]]
 """A conversation and the candidates on offer after it."""
 
 
-class Features:
+class TextFeatures:
     """The features of conversations, candidates and feedback, by one encoder through one cache."""
 
     def __init__(self, encoder: Encoder, cache: EncodingCache) -> None:

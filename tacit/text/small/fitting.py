@@ -119,12 +119,12 @@ def maximise(
     """Return the posterior after at most `settings.rounds` rounds, from match weights `first`."""
     posterior = first_posterior(sample, first, settings)
     if rewards is not None:
-        return fit_rewards(posterior, sample, rewards, first, settings)
+        return fit_to_rewards(posterior, sample, rewards, first, settings)
     expected = first_expectation(posterior, sample)
     for _ in range(settings.rounds):
         posterior = fit_meaning(posterior, sample, expected, settings)
         expected = expect(posterior, sample)
-        posterior = fit_rewards(posterior, sample, expected.reward, first, settings)
+        posterior = fit_to_rewards(posterior, sample, expected.reward, first, settings)
         before, expected = expected, expect(posterior, sample)
         if np.abs(expected.reward - before.reward).max() < SETTLED:
             break
@@ -213,7 +213,7 @@ def fit_logistic(
     return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x)
 
 
-def fit_rewards(
+def fit_to_rewards(
     posterior: TextPosterior,
     sample: Sample,
     expected: FloatArray,

@@ -21,7 +21,7 @@ from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
 from tacit.text.small.cache import EncodingCache, default_path
 from tacit.text.small.encoder import BundledEncoder, Encoder, Float32Array
-from tacit.text.small.features import Features
+from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import FittingSettings, cross_validate, fit_logistic, fit_text_posterior
 from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample, TextPosterior
@@ -58,7 +58,7 @@ class SmallModel:
     ) -> None:
         self.horizon = horizon
         self.settings = settings if settings is not None else SmallSettings()
-        self.features = Features(encoder or bundled_encoder(), cache or EncodingCache(default_path()))
+        self.features = TextFeatures(encoder or bundled_encoder(), cache or EncodingCache(default_path()))
         self.fitted: TextPosterior | None = None
         self.evidence: Evidence | None = None
         self.policy: list[FloatArray] = []  # one vector of weights a step

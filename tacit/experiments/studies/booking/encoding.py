@@ -37,7 +37,7 @@ def encode_dialogues(sweep: BookingSweep, tasks: Sequence[StudyTask], console: C
         for variant in variants:
             for start in range(0, len(sweep.dialogues[variant]), CHUNK):
                 some = sweep.dialogues[variant][start : start + CHUNK]
-                pairs = [pair for dialogue in some for pair in choices_of(dialogue)]
+                pairs = [pair for dialogue in some for pair in pairs_of(dialogue)]
                 model.prepare(pairs, feedback_of(some), lambda done, everything, what: None)
                 bar.advance(len(some))
 
@@ -47,7 +47,7 @@ def uses_small(sweep: BookingSweep, learner: str) -> bool:
     return sweep.settings_of(learner).model == SmallModel.name
 
 
-def choices_of(dialogue: Dialogue) -> list[Pair]:
+def pairs_of(dialogue: Dialogue) -> list[Pair]:
     """Return the choices that a dialogue may lead to: the question, and the booking after each question."""
     context = TextContext(dialogue.request, dialogue.profile)
     questions = tuple(question.text for question in dialogue.questions)

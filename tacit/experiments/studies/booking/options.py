@@ -59,13 +59,13 @@ def check_model(model: str) -> None:
     smollm2_file()
     if model == "small":
         return
-    from tacit.text.causal.presets import check_runnable, find_preset
+    from tacit.text.causal.presets import check_memory, find_preset
 
     try:
         preset = find_preset(model)
     except ValueError as error:
         raise ValueError(f"--model is 'small' or a language model; {error}") from None
-    check_runnable(preset)
+    check_memory(preset)
 
 
 def write_arguments(options: BookingOptions) -> str:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from tacit.envs.booking import load_tasks, make_dialogues
 from tacit.envs.candidates import count_values
-from tacit.envs.corpora import Task
-from tacit.envs.dialogues import Dialogue, Problem, read_dialogues
+from tacit.envs.corpora import BookingTask
+from tacit.envs.dialogues import BrokenLine, Dialogue, read_dialogues
 from tacit.experiments.studies.booking.sweep import SMALL_TWIN, BookingSweep
 
 DIALOGUES_SEED = 0
@@ -46,9 +46,9 @@ class Supply(NamedTuple):
     """What dialogues are made of: the tasks of a source, or the dialogues of a file and the lines it left out."""
 
     source: str
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[BookingTask, ...] = ()
     dialogues: tuple[Dialogue, ...] = ()
-    left_out: tuple[Problem, ...] = ()
+    left_out: tuple[BrokenLine, ...] = ()
 
     @property
     def size(self) -> int:

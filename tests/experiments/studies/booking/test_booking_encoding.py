@@ -6,7 +6,7 @@ from text_samples import shop
 
 from tacit.envs.booking import BookingEnv
 from tacit.experiments.fingerprints import expand
-from tacit.experiments.studies.booking.encoding import choices_of
+from tacit.experiments.studies.booking.encoding import pairs_of
 from tacit.experiments.studies.booking.study import BOOKING
 from tacit.text.small import model as small
 
@@ -52,7 +52,7 @@ def test_an_interrupted_encoding_goes_on_where_it_stopped(encoder, brief, talks,
 
 def test_choices_cover_what_an_episode_meets():
     (dialogue,) = shop(1)
-    pairs = choices_of(dialogue)
+    pairs = pairs_of(dialogue)
     assert len(pairs) == 1 + len(dialogue.questions)
     env = BookingEnv([dialogue])
     observation, _ = env.reset(seed=0)
