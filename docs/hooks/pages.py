@@ -1,7 +1,7 @@
 """What the site makes itself: the reference of every room, the command line, the examples, and the pages of the root.
 
-MkDocs calls `on_files` and `on_page_markdown`. Pages are written for whoever reads them in the repository; here links
-to files that the site does not have become links to the pages that it makes of them.
+MkDocs calls the functions `on_...`. Pages are written for whoever reads them in the repository; here links to files
+that the site does not have become links to the pages that it makes of them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ EXAMPLES, COMMANDS = "examples.md", "reference/command-line.md"
 
 FENCE = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
+TAG = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*>")
 NAME = re.compile(r"`(tacit(?:\.\w+)+)`")
 
 
@@ -41,6 +42,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Return a page with its links as the site has them, and with names of code that lead to the reference."""
     return for_the_site(markdown, page.file.src_uri)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Refuse a site that would load anything from the network."""
+    from mkdocs.exceptions import PluginError
+
+    for page in sorted(Path(config.site_dir).rglob("*.html")):
+        if loaded := loads(page.read_text()):
+            raise PluginError(f"{page.name} loads from the network: {loaded}; keep everything on the site")
 
 
 def made_pages() -> dict[str, str]:
@@ -114,6 +124,15 @@ def for_the_site(markdown: str, uri: str) -> str:
     return "".join(parts)
 
 
+def loads(html: str) -> list[str]:
+    """Return what a page of HTML would load from the network; links that a reader may follow are not loaded.
+
+    >>> loads('<script src="https://a.b/c.js"></script> <a href="https://a.b">b</a> <img src="d.png">')
+    ['<script src="https://a.b/c.js">']
+    """
+    return [tag for tag in TAG.findall(html) if re.search(r"""(?:src|href)=["']?(?:https?:)?//""", tag)]
+
+
 def _link(found: re.Match[str], source: str, uri: str) -> str:
     picture, text, target = found.groups()
     if re.match(r"[a-z]+:|#", target):
@@ -149,11 +168,10 @@ def _defined(name: str) -> str:
     import tacit
 
     door, _, rest = name.removeprefix("tacit.").partition(".")
-    found = getattr(tacit, door, None) if door in tacit.__all__ else None
-    module = getattr(found, "__module__", None)
-    if module is None:
+    found: Any = getattr(tacit, door) if door in tacit.__all__ else None
+    if not hasattr(found, "__module__"):
         return name
-    return ".".join(part for part in (module, found.__name__, rest) if part)
+    return ".".join(part for part in (found.__module__, found.__name__, rest) if part)
 
 
 def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
