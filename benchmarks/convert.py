@@ -18,10 +18,11 @@ from typing import Any
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs.convert import convert
-from tacit.logs.episodes import LogWriter, Problems, read_logs
+from tacit.logs.problems import Problems
+from tacit.logs.reading import read_logs
 from tacit.logs.trl import Export
+from tacit.logs.writing import LogWriter
 from tacit.offline.fit import fit
-from tacit.offline.label import label_files
 
 EVENTS = 2000
 EPISODES = 10_000
@@ -88,7 +89,7 @@ def main(python: str) -> None:
         with LogWriter(folder / "logs.jsonl") as writer:
             for episode in draw_logs(synthetic_mdp(), EPISODES, seed=0):
                 writer.write(episode)
-        label_files(folder / "logs.jsonl", fit(folder / "logs.jsonl"), folder / "labels.jsonl")
+        fit(folder / "logs.jsonl").label(folder / "logs.jsonl", folder / "labels.jsonl")
         read_what_vowpal_wabbit_decided(python, folder)
         let_vowpal_wabbit_learn(python, folder)
         let_trl_train(python, folder)

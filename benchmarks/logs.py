@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.agent import Agent
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.booking import BookingEnv, load_tasks, make_dialogues
@@ -32,14 +33,12 @@ from tacit.envs.unhealthy import action_dependent, shuffled, small_sigma
 from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import Settings
 from tacit.learning.stage import best_policy
-from tacit.logs.episodes import LoggedEpisode, LoggedStep, LogWriter
-from tacit.offline.fit import fit
-from tacit.offline.label import label_files
-from tacit.offline.reward_model import RewardModel, TableModel, label_episodes, load_model
-from tacit.offline.tables.diagnose import diagnose_logs
-from tacit.offline.tables.evaluate import evaluate
+from tacit.logs.episode import LoggedEpisode, LoggedStep
+from tacit.logs.writing import LogWriter
+from tacit.offline.fit import diagnose_logs, fit
+from tacit.offline.loading import load_model
+from tacit.offline.model import RewardModel
 from tacit.offline.tables.off_policy import ESTIMATORS
-from tacit.offline.tables.train import train
 from tacit.problem.mdp import ContextualMDP, evaluate_policy, solve_optimal
 from tacit.simulate import Simulation
 
@@ -50,13 +49,11 @@ ENVIRONMENTS = {name: synthetic(name).mdp for name in VARIANTS} | {
 }
 
 
-def table_model(logs: Any, mdp: ContextualMDP) -> TableModel:
-    model = fit(logs, layout=mdp.layout)
-    assert isinstance(model, TableModel)
-    return model
+def table_model(logs: list[LoggedEpisode], mdp: ContextualMDP) -> RewardModel:
+    return fit(logs, layout=mdp.layout)
 
 
-def decoded_of(model: TableModel, logs: list[LoggedEpisode]) -> FloatArray:
+def decoded_of(model: RewardModel, logs: list[LoggedEpisode]) -> FloatArray:
     rows = model.label(logs)
     return np.array([np.nan if row["decoded_reward"] is None else row["decoded_reward"] for row in rows])
 
@@ -154,7 +151,7 @@ def covered(job: tuple[str, float, float, int, int]) -> dict[str, bool]:
         p * evaluate_policy(mdp, x, policies[x]) for x, p in enumerate(mdp.context_probabilities.tolist())
     )
     logs = list(draw_logs(mdp, episodes, seed, mixed(mdp, logged)))
-    found = evaluate(logs, table_model(logs, mdp), policy_table(mdp, policies))
+    found = table_model(logs, mdp).evaluate(logs, policy_table(mdp, policies))
     return {name: each.low <= truth <= each.high for name, each in found.estimates.items()}
 
 
@@ -181,7 +178,8 @@ def measure_train() -> None:
     for name in VARIANTS:
         env = synthetic(name)
         logs = list(draw_logs(env.mdp, 20_000, seed=0))
-        agent = train(logs, table_model(logs, env.mdp))
+        agent = table_model(logs, env.mdp).train(logs)
+        assert isinstance(agent, Agent)
         best = solve_optimal(env.mdp).values
         values = [evaluate_policy(env.mdp, x, best_policy(agent.stage, x)) for x in range(2)]
         regrets = Simulation(agent, GymSource(env), seed=1, mdp=env.mdp).run(2_000).regrets
@@ -222,12 +220,11 @@ def write_big(path: Path) -> None:
 
 SPEED = """
 import resource, sys, time
-from tacit.labelling import label_files
-from tacit.reward_model import load_model
+from tacit.offline.loading import load_model
 if __name__ == "__main__":
     logs, model, out, processes = sys.argv[1:]
     begin = time.perf_counter()
-    done = label_files(logs, load_model(model), out, int(processes))
+    done = load_model(model).label(logs, out, processes=int(processes))
     seconds = time.perf_counter() - begin
     peak = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     print(done.rows / seconds, peak[0] + (int(processes) if int(processes) > 1 else 0) * peak[1])
@@ -271,7 +268,7 @@ def measure_ray() -> None:
         print("\n100,000 episodes of Parquet")
         for engine in ("local", "ray"):
             begin = time.perf_counter()
-            done = label_files(logs, load_model(model), Path(folder) / f"{engine}.jsonl", engine=engine)
+            done = load_model(model).label(logs, Path(folder) / f"{engine}.jsonl", engine=engine)
             print(
                 f"{engine:<8}{done.rows / (time.perf_counter() - begin):>10,.0f} episodes a second, start included"
             )
@@ -311,11 +308,6 @@ def chose_best(dialogues: Sequence[Dialogue], logs: list[LoggedEpisode]) -> Bool
     return np.array([(each.context["request"], *end) in right for each, end in zip(logs, ends, strict=True)])
 
 
-def text_labels(model: RewardModel, logs: list[LoggedEpisode]) -> FloatArray:
-    rows = label_episodes(model, logs)
-    return np.array([np.nan if row["decoded_reward"] is None else row["decoded_reward"] for row in rows])
-
-
 def timed(what: str, begin: float) -> None:
     print(f"{what:<34}{time.perf_counter() - begin:>8.0f} s", flush=True)
 
@@ -330,7 +322,7 @@ def measure_text() -> None:
     model = fit(logs)
     timed("fit (what is not encoded is, first)", begin)
     begin = time.perf_counter()
-    decoded = text_labels(model, logs)
+    decoded = decoded_of(model, logs)
     timed("label", begin)
     truth, best = np.array([float(episode.reward or 0) for episode in logs]), chose_best(dialogues, logs)
     print(
@@ -339,12 +331,12 @@ def measure_text() -> None:
     print(f"mean label {np.nanmean(decoded):.4f}, mean truth {truth.mean():.4f}")
     skewed_logs = draw_text(dialogues, 10_000, 0, np.array([0.6, 0.2, 0.1, 0.05, 0.05]))
     other = fit(skewed_logs)
-    gap = np.abs(text_labels(other, logs) - decoded)
+    gap = np.abs(decoded_of(other, logs) - decoded)
     print(
         f"probabilities 0.05 to 0.6: mean absolute difference {gap.mean():.5f}, effective "
         f"{other.certificate.effective:,.0f}"
     )
-    found = evaluate(skewed_logs, other, "uniform").estimates["self_normalised"]
+    found = other.evaluate(skewed_logs, "uniform").estimates["self_normalised"]
     print(f"value of uniform from these: {found.value:.4f}, {found.low:.4f} to {found.high:.4f}")
     order = np.random.default_rng(0).permutation(len(logs))
     shuffled_logs = [replace(each, feedback=logs[n].feedback) for each, n in zip(logs, order, strict=True)]

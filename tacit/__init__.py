@@ -25,8 +25,9 @@ from tacit.trust.anchors import Anchor
 from tacit.trust.findings import Diagnosis, Finding
 
 if TYPE_CHECKING:
-    from tacit.offline.fit import diagnose, fit
-    from tacit.offline.reward_model import load_model
+    from tacit.offline.fit import diagnose_logs as diagnose
+    from tacit.offline.fit import fit
+    from tacit.offline.loading import load_model
     from tacit.simulate import play
 
 __version__ = version("tacit")
@@ -57,15 +58,16 @@ __all__ = [
 ]
 
 LATE = {
-    "diagnose": "tacit.offline.fit",
-    "fit": "tacit.offline.fit",
-    "load_model": "tacit.offline.reward_model",
-    "play": "tacit.simulate",
+    "diagnose": ("tacit.offline.fit", "diagnose_logs"),
+    "fit": ("tacit.offline.fit", "fit"),
+    "load_model": ("tacit.offline.loading", "load_model"),
+    "play": ("tacit.simulate", "play"),
 }
 """What is imported when it is asked for: environments and logs need more than learning does."""
 
 
 def __getattr__(name: str) -> Any:
     if name in LATE:
-        return getattr(import_module(LATE[name]), name)
+        module, found = LATE[name]
+        return getattr(import_module(module), found)
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")

@@ -15,7 +15,8 @@ from tacit.envs.gym_adapter import GymSource
 from tacit.learning.episode import Episode
 from tacit.learning.layered import Layered
 from tacit.learning.stage import policy_plan
-from tacit.logs.episodes import LogWriter, log_of
+from tacit.logs.episode import log_of
+from tacit.logs.writing import LogWriter
 from tacit.problem.mdp import ContextualMDP, policy_value, solve_optimal
 
 PlayProgress = Callable[[int, str], None]

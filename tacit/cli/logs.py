@@ -23,9 +23,9 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from tacit.logs.convert import Conversion
-    from tacit.logs.episodes import Problems
-    from tacit.offline.reward_model import RewardModel
-    from tacit.offline.tables.evaluate import Evaluation
+    from tacit.logs.problems import Problems
+    from tacit.offline.evaluation import Evaluation
+    from tacit.offline.model import RewardModel
     from tacit.problem.layout import Layout
     from tacit.trust.certificate import Certificate
 
@@ -62,6 +62,7 @@ def fit(
         bool,
         typer.Option("--anchors", help="Let rewards in the logs settle which way round the decoding is."),
     ] = False,
+    engine: Engine = "local",
     strict: Strict = False,
     rejected: Rejected = None,
 ) -> None:
@@ -70,13 +71,14 @@ def fit(
 
     with session(logs, strict, rejected) as (console, problems, progress):
         model = fit_model(
-            list(logs),
+            logs,
             c,
             read_layout(layout),
             assume_uniform,
             "settle" if anchors else "ignore",
             problems,
             progress,
+            engine=engine,
         )
         model.save(out)
         problems.close()
@@ -97,10 +99,8 @@ def label(
     rejected: Rejected = None,
 ) -> None:
     """Write what each episode's feedback means: one row an episode."""
-    from tacit.offline.label import label_files
-
     with session(logs, strict, rejected) as (console, problems, progress):
-        done = label_files(logs, load(model), out, processes, problems, progress, engine)
+        done = load(model).label(logs, out, problems, progress, processes, engine)
         console.print(f"{done.rows:,} episodes labelled, {done.rejected:,} set aside.", highlight=False)
         console.print(f"{out}", soft_wrap=True, highlight=False)
 
@@ -117,15 +117,12 @@ def diagnose(
     rejected: Rejected = None,
 ) -> None:
     """Say whether logs can be decoded, why, and where more exploration is needed, on one page."""
-    from tacit.base.checkpoint import write_atomically
-    from tacit.offline.tables.diagnose import diagnose_logs
-    from tacit.offline.tables.page import render_diagnosis
+    from tacit.offline.fit import diagnose_logs
     from tacit.trust.findings import raised
 
     with session(logs, strict, rejected) as (console, problems, progress):
-        found = diagnose_logs(list(logs), c, read_layout(layout), assume_uniform, problems, progress, engine)
-        title = ", ".join(path.name for path in logs)
-        write_atomically(out, render_diagnosis(found, title, problems).encode())
+        found = diagnose_logs(logs, c, read_layout(layout), assume_uniform, problems, progress, engine)
+        found.write(out)
         console.print(f"[bold]{found.verdict}[/bold]")
         for finding in raised(found.findings):
             console.print(
@@ -147,10 +144,9 @@ def evaluate(
 ) -> None:
     """Estimate what a policy would have earned in place of the logged one."""
     from tacit.base.checkpoint import write_atomically
-    from tacit.offline.tables.evaluate import evaluate as evaluate_policy
 
     with session(logs, strict, rejected) as (console, problems, progress):
-        found = evaluate_policy(list(logs), load(model), policy, problems, progress)
+        found = load(model).evaluate(logs, policy, problems, progress)
         show_evaluation(console, found)
         if out is not None:
             write_atomically(out, json.dumps(found.to_json(), indent=2).encode() + b"\n")
@@ -169,12 +165,10 @@ def train(
     """Learn a policy from logs and write it as an agent that goes on learning online."""
     import warnings
 
-    from tacit.offline.tables.train import train as train_agent
-
     with session(logs, strict, rejected) as (console, problems, progress):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            agent = train_agent(list(logs), load(model), seed, problems, progress)
+            agent = load(model).train(logs, seed, problems, progress)
         agent.save(out)
         for warning in told:
             console.print(
@@ -206,13 +200,13 @@ def convert(
 ) -> None:
     """Convert logs from and to Vowpal Wabbit's dsjson, and labelled logs to datasets for TRL."""
     from tacit.logs.convert import convert as convert_logs
-    from tacit.logs.dsjson import Reading
+    from tacit.logs.dsjson import EventSettings
     from tacit.logs.trl import Export
 
     with session([source], strict, rejected) as (console, problems, progress):
-        reading = Reading(feedback_from, reward_from, window)
+        events = EventSettings(feedback_from, reward_from, window)
         export = Export("trl-reward", form, every_step, threshold, min_confidence)
-        done = convert_logs(source, out, to, labels, reading, export, source_format, problems, progress)
+        done = convert_logs(source, out, to, labels, events, export, source_format, problems, progress)
         show_conversion(console, done, to)
         console.print(f"{out}", soft_wrap=True, highlight=False)
 
@@ -220,7 +214,8 @@ def convert(
 @contextmanager
 def session(logs: list[Path], strict: bool, rejected: Path | None) -> Iterator[tuple[Console, Problems, Any]]:
     """Give a command its console, problems and progress; afterwards tell what was set aside, or what went wrong."""
-    from tacit.logs.episodes import LogError, Problems
+    from tacit.logs.problems import Problems
+    from tacit.logs.record import LogError
 
     console = Console()
     side = rejected if rejected is not None else side_file(logs[0])
@@ -259,7 +254,7 @@ def side_file(path: Path) -> Path:
 
 def read_layout(path: Path | None) -> Layout | None:
     """Return the layout in a JSON file, None without a file."""
-    from tacit.logs.episodes import LogError
+    from tacit.logs.record import LogError
     from tacit.problem.layout import Layout
 
     if path is None:
@@ -274,7 +269,7 @@ def read_layout(path: Path | None) -> Layout | None:
 
 def load(path: Path) -> RewardModel:
     """Return a saved model."""
-    from tacit.offline.reward_model import load_model
+    from tacit.offline.loading import load_model
 
     return load_model(path)
 

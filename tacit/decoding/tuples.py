@@ -166,6 +166,11 @@ class TupleCounts:
         S, G, _, K = shape
         return TupleCounts(np.zeros(shape), np.zeros(shape), np.zeros((S, G, K)))
 
+    @staticmethod
+    def whole(n: FloatArray) -> TupleCounts:
+        """Return the sums of tuples of uniform actions, given how many there are, (S_H, G, V, K)."""
+        return TupleCounts(n, n.copy(), n.sum(axis=2))
+
     def count(self, ending: int, group: int, value: int, action: int) -> None:
         """Add one tuple of a uniform action."""
         self.n[ending, group, value, action] += 1.0

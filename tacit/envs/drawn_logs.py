@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.logs.episodes import LoggedEpisode, LoggedStep
+from tacit.logs.episode import LoggedEpisode, LoggedStep
 from tacit.problem.mdp import ContextualMDP
 
 

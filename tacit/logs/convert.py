@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tacit.logs.dsjson import Reading, events_of
+from tacit.logs.dsjson import EventSettings, events_of
 from tacit.logs.dsjson_joining import find_events, read_dsjson
-from tacit.logs.episodes import LoggedEpisode, Problems, read_logs
-from tacit.logs.files import LogError, find_logs
-from tacit.logs.labels import join_labels, read_labels
+from tacit.logs.episode import LoggedEpisode
+from tacit.logs.files import find_logs
+from tacit.logs.labels import join_labels, read_labels, why_not
+from tacit.logs.problems import Problems
+from tacit.logs.reading import Progress, read_logs, tally
+from tacit.logs.record import LogError
 from tacit.logs.trl import (
     TRL_FORMATS,
     Export,
     check_directory,
     choose_form,
+    dataset_rows,
     datasets_module,
-    rows_of,
     write_dataset,
 )
 from tacit.logs.writing import LineWriter, LogWriter
@@ -33,10 +36,6 @@ DSJSON_ENDINGS = tuple(
     f"{ending}{packed}" for ending in (".dsjson", ".json") for packed in ("", ".gz", ".zst")
 )
 """Endings by which a file is taken for dsjson unless a format is given."""
-STEP = 1000
-"""Episodes between two words on progress."""
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def convert(
     out: str | os.PathLike[str],
     to: str,
     labels: str | os.PathLike[str] | None = None,
-    reading: Reading | None = None,
+    events: EventSettings | None = None,
     export: Export | None = None,
     source_format: str | None = None,
     problems: Problems | None = None,
@@ -70,7 +69,7 @@ def convert(
     first episode that breaks a rule raises `LogError`. The output is there when it is whole.
 
     >>> import tempfile
-    >>> from tacit.logs.episodes import LoggedStep
+    >>> from tacit.logs.episode import LoggedStep
     >>> steps = (LoggedStep("start", "ask", ("ask", "show"), 0.5), LoggedStep("asked", "book"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with LogWriter(f"{folder}/logs.jsonl") as writer:
@@ -82,7 +81,7 @@ def convert(
     """
     kind = _check_request(source, to, labels, source_format)
     own = problems if problems is not None else Problems(strict=True)
-    episodes = _Counted(_read(source, kind, reading, own), progress)
+    episodes = _Counted(_read(source, kind, events, own), progress)
     if to == "logs":
         return _write_logs(episodes, out)
     export = export or Export()
@@ -93,9 +92,11 @@ def convert(
     datasets_module()  # here, so that it is missed before the work
     check_directory(out)
     if export.form == "auto":
-        export = replace(export, form=choose_form(_read(source, kind, reading, Problems())))
+        export = replace(export, form=choose_form(_read(source, kind, events, Problems())))
     left_out: Counter[str] = Counter()
-    rows = write_dataset(rows_of(join_labels(episodes, read_labels(labels)), export, left_out), export, out)
+    rows = write_dataset(
+        dataset_rows(join_labels(episodes, read_labels(labels)), export, left_out), export, out
+    )
     return Conversion(episodes.n, rows, dict(left_out), export.form)
 
 
@@ -115,17 +116,15 @@ class _Counted:
         self._episodes, self._progress, self.n = episodes, progress, 0
 
     def __iter__(self) -> Iterator[LoggedEpisode]:
-        for episode in self._episodes:
+        for episode in tally(self._episodes, self._progress):
             self.n += 1
-            if self._progress is not None and self.n % STEP == 0:
-                self._progress(STEP)
             yield episode
 
 
 def _read(
-    source: str | os.PathLike[str], kind: str, reading: Reading | None, problems: Problems
+    source: str | os.PathLike[str], kind: str, events: EventSettings | None, problems: Problems
 ) -> Iterator[LoggedEpisode]:
-    return read_logs(source, problems=problems) if kind == "logs" else read_dsjson(source, reading, problems)
+    return read_logs(source, problems=problems) if kind == "logs" else read_dsjson(source, events, problems)
 
 
 def _write_logs(episodes: _Counted, out: str | os.PathLike[str]) -> Conversion:
@@ -161,8 +160,8 @@ def _rewarded(
             yield episode, episode.reward, "no reward known" if episode.reward is None else None
         return
     for episode, label in join_labels(episodes, read_labels(labels)):
-        reason = "no label" if label is None else label.why_not(least)
-        yield episode, None if label is None or reason is not None else label.decoded_reward, reason
+        reason = "no label" if label is None else why_not(label, least)
+        yield episode, None if label is None or reason is not None else label["decoded_reward"], reason
 
 
 def _check_request(

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tacit.logs.episodes import LoggedEpisode, LoggedStep
+from tacit.logs.episode import LoggedEpisode, LoggedStep
 from tacit.logs.record import Fault, is_number
 
 FEEDBACK_FROM = ("outcome", "cost")
@@ -35,7 +35,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 
 
 @dataclass(frozen=True)
-class Reading:
+class EventSettings:
     """How events are read: what is feedback, what is reward, and how many events an episode is waited for."""
 
     feedback_from: str = "outcome"
@@ -103,10 +103,10 @@ def events_of(episode: LoggedEpisode, cost: float | None = None) -> Iterator[dic
         yield event | {"VWState": {"m": "N/A"}, "tacit": _own(episode, step, number)}
 
 
-def understand_event(record: Any, how: Reading) -> Event | Fault:
+def understand_event(record: Any, how: EventSettings) -> Event | Fault:
     """Return what an event tells, or the rule that it breaks.
 
-    >>> understand_event({"a": [3], "c": {"_multi": [{"x": 1}]}, "p": [1.0]}, Reading()).rule
+    >>> understand_event({"a": [3], "c": {"_multi": [{"x": 1}]}, "p": [1.0]}, EventSettings()).rule
     'bad-action'
     """
     if not isinstance(record, dict) or not isinstance(record.get("c"), dict):
@@ -261,7 +261,7 @@ def _different(names: list[Any]) -> list[Any]:
     return found
 
 
-def _feedback(record: Mapping[str, Any], how: Reading) -> Any:
+def _feedback(record: Mapping[str, Any], how: EventSettings) -> Any:
     """Return the first outcome that has a value, as `earliest` of Vowpal Wabbit's joiner does; or the cost."""
     if how.feedback_from == "cost":
         cost: Any = record.get("_label_cost")
@@ -277,7 +277,7 @@ def _feedback(record: Mapping[str, Any], how: Reading) -> Any:
     return None
 
 
-def _rest(record: Mapping[str, Any], how: Reading, own: Mapping[str, Any]) -> dict[str, Any]:
+def _rest(record: Mapping[str, Any], how: EventSettings, own: Mapping[str, Any]) -> dict[str, Any]:
     rest = {
         "time": own.get("time", record.get("Timestamp")),
         "user": own.get("user"),

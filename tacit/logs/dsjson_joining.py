@@ -1,7 +1,7 @@
 """Episodes from linked events: dsjson files of any size, events of several episodes in any order.
 
 An episode is put together when all its events are there (those that Tacit writes say how many), or when a number of
-other events (`Reading.window`) has passed since its last one, or at the end: so memory is bounded by the window. An
+other events (`EventSettings.window`) has passed since its last one, or at the end: the window bounds the memory. An
 episode that cannot be put together is a problem, located at its first event; nothing is dropped without a word.
 """
 
@@ -11,12 +11,13 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from tacit.logs.dsjson import FIRST_STATE, Event, Reading, understand_event
-from tacit.logs.episodes import LoggedEpisode, Problem, Problems, episode_of
-from tacit.logs.files import REJECTED, LogError, RawRecord, iterate_raw, parse_json
-from tacit.logs.record import Fault, find_fault
+from tacit.logs.dsjson import FIRST_STATE, Event, EventSettings, understand_event
+from tacit.logs.episode import LoggedEpisode, episode_of
+from tacit.logs.files import REJECTED, RawRecord, iterate_raw, parse_json
+from tacit.logs.problems import Problem, Problems
+from tacit.logs.record import EpisodeRecord, Fault, LogError, find_fault
 
 ENDINGS = tuple(f".{kind}{packed}" for kind in ("dsjson", "json", "jsonl") for packed in ("", ".gz", ".zst"))
 """Endings of the files that a directory of events stands for; a file that is named may end in any way."""
@@ -39,7 +40,7 @@ class Open:
 
 def read_dsjson(
     path: str | os.PathLike[str],
-    how: Reading | None = None,
+    how: EventSettings | None = None,
     problems: Problems | None = None,
 ) -> Iterator[LoggedEpisode]:
     """Yield the episodes of a file or directory of events, each when it is whole; what is wrong goes to `problems`.
@@ -53,7 +54,7 @@ def read_dsjson(
     ...     [(episode.episode, episode.context, episode.steps[0].action) for episode in read_dsjson(folder)]
     [('events.json:1', {'hour': 9}, 'tea')]
     """
-    how = how or Reading()
+    how = how or EventSettings()
     problems = problems if problems is not None else Problems(strict=True)
     waiting: OrderedDict[str | int, Open] = OrderedDict()
     for number, raw in enumerate(iterate_raw(find_events(path))):
@@ -97,7 +98,7 @@ def order_chain(links: Sequence[tuple[Any, Any]]) -> list[int]:
     return order
 
 
-def assemble(events: Sequence[Event], name: str) -> dict[str, Any] | Fault:
+def assemble_episode(events: Sequence[Event], name: str) -> dict[str, Any] | Fault:
     """Return the record of an episode from its events, or the rule that they break; `name` serves one without."""
     order = order_chain([(event.id, event.previous) for event in events])
     if len(order) != len(events):
@@ -118,7 +119,7 @@ def assemble(events: Sequence[Event], name: str) -> dict[str, Any] | Fault:
     return {"episode": episode, **rest, "context": first.context, "steps": steps, "feedback": last.feedback}
 
 
-def _understood(raw: RawRecord, how: Reading) -> Event | Fault:
+def _understood(raw: RawRecord, how: EventSettings) -> Event | Fault:
     if raw.damage is not None:
         return Fault("damaged-file", raw.damage)
     try:
@@ -170,11 +171,11 @@ def _take(
 def _finish(arrived: list[Arrived], problems: Problems) -> Iterator[LoggedEpisode]:
     """Yield the episode of some events, if they make one; tell what is wrong otherwise."""
     raw = arrived[0].raw
-    record = assemble([each.event for each in arrived], f"{Path(raw.file).name}:{raw.line}")
+    record = assemble_episode([each.event for each in arrived], f"{Path(raw.file).name}:{raw.line}")
     fault = record if isinstance(record, Fault) else _find_record_fault(record)
     if fault is None:
         assert not isinstance(record, Fault)
-        yield episode_of(record, (raw.file, raw.line))
+        yield episode_of(cast(EpisodeRecord, record), (raw.file, raw.line))
         return
     problems.add(Problem(raw.file, raw.line, *fault), b"\n".join(each.raw.text() for each in arrived))
 

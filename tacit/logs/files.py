@@ -13,18 +13,19 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import orjson
 
+from tacit.logs.record import LogError
+
 LINE_ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst")
 PARQUET = ".parquet"
 REJECTED = ".rejected.jsonl"
 """The ending of side files, which a directory's logs are not."""
-MARK = {b"tacit.logs.episodes": b"json"}
-"""Metadata of a Parquet file whose values are JSON text."""
+MARK = {b"tacit.logs": b"json"}
+"""Metadata of a Parquet file whose values are JSON text: part of the format, not the name of a module."""
 JSON_COLUMNS = ("episode", "context", "steps", "feedback")
 BATCH = 10_000
 """Rows of Parquet read or written at once."""
@@ -32,12 +33,7 @@ PACKED = 1 << 17
 """Bytes that are read at once to be unpacked."""
 
 
-class LogError(ValueError):
-    """Logs that cannot be used; the message says where, why and what to do."""
-
-
-@dataclass(frozen=True)
-class RawRecord:
+class RawRecord(NamedTuple):
     """One line or row before it is understood; `damage` says why a file ends here."""
 
     file: str
@@ -48,15 +44,9 @@ class RawRecord:
 
     def text(self) -> bytes:
         """Return the line, or the row as a line."""
-        return self.line_text if self.record is None else orjson.dumps(self.record, default=str)
-
-
-class Chunk(NamedTuple):
-    """Whole lines of a file, and the number of the first."""
-
-    file: str
-    line: int
-    lines: bytes
+        if self.record is None:
+            return self.line_text
+        return orjson.dumps(self.record, default=str, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def parse_json(text: bytes) -> Any:
@@ -69,7 +59,11 @@ def dump_json(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def find_logs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
+LogPaths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""A file, a directory of files, or several of either."""
+
+
+def find_logs(paths: LogPaths) -> list[Path]:
     """Return the log files that paths stand for, those of a directory by name; raise `LogError` if there are none."""
     several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found = [file for path in several for file in _files_of(Path(path))]
@@ -111,21 +105,7 @@ def iterate_raw(files: Iterable[Path]) -> Iterator[RawRecord]:
                 number = raw.line
                 yield raw
         except damages() as error:
-            yield _damaged(file, number + 1, error)
-
-
-def read_chunks(file: Path, size: int) -> Iterator[Chunk | RawRecord]:
-    """Yield a file of JSON lines in pieces of about `size` bytes that end with a line; then its damage, if any."""
-    line = 1
-    try:
-        with open_lines(file) as stream:
-            while lines := stream.read(size):
-                if not lines.endswith(b"\n"):
-                    lines += stream.readline()
-                yield Chunk(str(file), line, lines)
-                line += lines.count(b"\n")
-    except damages() as error:
-        yield _damaged(file, line, error)
+            yield damaged(file, number + 1, error)
 
 
 def open_lines(path: Path) -> IO[bytes]:
@@ -151,7 +131,7 @@ def damages() -> tuple[type[Exception], ...]:
     return tuple(kinds)
 
 
-def rows_of(table: Any, marked: bool) -> Iterator[dict[str, Any]]:
+def records_of(table: Any, marked: bool) -> Iterator[dict[str, Any]]:
     """Yield the records of a Parquet batch; of a file with Tacit's mark, from their JSON text."""
     if not marked:
         yield from (_without_nulls(row) for row in table.to_pylist())
@@ -217,12 +197,13 @@ def _line_records(file: Path) -> Iterator[RawRecord]:
 def _parquet_records(file: Path) -> Iterator[RawRecord]:
     reader, marked, number = parquet_module().ParquetFile(file), is_marked(file), 0
     for batch in reader.iter_batches(BATCH):
-        for record in rows_of(batch, marked):
+        for record in records_of(batch, marked):
             number += 1
             yield RawRecord(str(file), number, record=record)
 
 
-def _damaged(file: Path, line: int, error: Exception) -> RawRecord:
+def damaged(file: Path, line: int, error: Exception) -> RawRecord:
+    """Return what stands for the rest of a file that cannot be read."""
     return RawRecord(
         str(file), line, damage=f"the file cannot be read from here on ({error}); use a whole copy"
     )

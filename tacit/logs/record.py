@@ -1,10 +1,43 @@
-"""The rules of the log format: what a record must hold, as a JSON Schema and as checks that explain themselves."""
+"""The log format: one episode a line, what was shown, done and said. `docs/log-format.md` describes it.
+
+    {"episode": 7, "context": "new", "steps": [{"state": "start", "action": "ask", "actions": ["ask", "tell"],
+     "probability": 0.5}], "feedback": "thanks", "reward": 1}
+
+A line is parsed and checked once and is an `EpisodeRecord` from then on: the form in which surveys, fits and labels
+read logs. The rules stand here as a JSON Schema and as checks that explain themselves.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, TypedDict
+
+
+class LogError(ValueError):
+    """Logs that cannot be used; the message says where, why and what to do."""
+
+
+class StepRecord(TypedDict):
+    """One step as the format has it: the state seen, the action taken and, where known, what was offered."""
+
+    state: Any
+    action: Any
+    actions: NotRequired[list[Any] | None]
+    probability: NotRequired[float | None]
+
+
+class EpisodeRecord(TypedDict):
+    """One episode as the format has it: a JSON object in which `find_fault` finds nothing."""
+
+    episode: str | int
+    context: Any
+    steps: list[StepRecord]
+    feedback: Any
+    time: NotRequired[str | float | None]
+    user: NotRequired[str | int | None]
+    reward: NotRequired[float | None]
+
 
 VALUE: Mapping[str, Any] = {
     "anyOf": [

@@ -1,4 +1,4 @@
-"""From logs to indices: the layout that logs have, and their episodes encoded in it.
+"""The layout that logs have.
 
 `survey_logs` looks at every episode once: how many steps, which states in each step, which actions in each state, and
 what contexts and feedback are: labels (few values), vectors (objects or lists of numbers, or many numbers) or text
@@ -17,10 +17,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.logs.episodes import Fault, LogError, LoggedEpisode
-from tacit.logs.record import is_text_context
+from tacit.logs.reading import Entry, Logs, LogSource
+from tacit.logs.record import EpisodeRecord, Fault, LogError, is_text_context
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded, Finite, Label, Space, Vectors
+from tacit.problem.spaces import Finite, Label, Space, Vectors
 
 START, BEGIN = "(start)", "begin"
 """The state and the action before first states that differ."""
@@ -34,22 +34,8 @@ ALWAYS_LABELS = 10
 """Distinct strings that are labels however few episodes there are; beyond, half as many as episodes are text."""
 
 
-@dataclass(frozen=True)
-class ReadEpisode:
-    """One episode in the layout's indices; `probabilities` are None where the log does not tell."""
-
-    context: Encoded
-    states: list[int]
-    actions: list[int]
-    feedback: Encoded
-    probabilities: list[float | None]
-    reward: float | None
-    position: int = 0
-    """Its line in the file, or its place among episodes in memory."""
-
-
 @dataclass
-class Values:
+class MetValues:
     """What was met of contexts or of feedback: their kinds, and distinct values while they are few."""
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -71,7 +57,7 @@ class Values:
             if len(self.distinct) <= MOST_LABELS:
                 self.distinct.add(label_of(value))
 
-    def merge(self, other: Values) -> None:
+    def merge(self, other: MetValues) -> None:
         """Take in what others were met."""
         self.kinds += other.kinds
         self.shapes += other.shapes
@@ -104,15 +90,15 @@ class Values:
 
 
 @dataclass
-class Shape:
+class EpisodeShape:
     """What was met in the episodes of one length: states and their actions in each step, contexts, feedback."""
 
     steps: list[dict[Label, set[Label]]]
     episodes: int = 0
-    contexts: Values = field(default_factory=Values)
-    feedback: Values = field(default_factory=Values)
+    contexts: MetValues = field(default_factory=MetValues)
+    feedback: MetValues = field(default_factory=MetValues)
 
-    def merge(self, other: Shape) -> None:
+    def merge(self, other: EpisodeShape) -> None:
         """Take in what another shape of as many steps met."""
         self.episodes += other.episodes
         self.contexts.merge(other.contexts)
@@ -121,30 +107,30 @@ class Shape:
             for state, offered in theirs.items():
                 known.setdefault(state, set()).update(offered)
 
-    def add(self, episode: LoggedEpisode) -> None:
+    def add(self, record: EpisodeRecord) -> None:
         """Count one episode."""
         self.episodes += 1
-        self.contexts.add(episode.context)
-        self.feedback.add(episode.feedback)
-        for known, step in zip(self.steps, episode.steps, strict=True):
+        self.contexts.add(record["context"])
+        self.feedback.add(record["feedback"])
+        for known, step in zip(self.steps, record["steps"], strict=True):
             if len(known) <= MOST_STATES:
-                offered = known.setdefault(label_of(step.state), set())
+                offered = known.setdefault(label_of(step["state"]), set())
                 if len(offered) <= MOST_STATES:
-                    offered.add(label_of(step.action))
-                    offered.update(map(label_of, step.actions or ()))
+                    offered.add(label_of(step["action"]))
+                    offered.update(map(label_of, step.get("actions") or ()))
 
 
 @dataclass
 class Survey:
     """What all episodes of a log have in common, counted apart for each number of steps.
 
-    >>> from tacit.logs.episodes import LoggedStep
+    >>> from tacit.logs.episode import LoggedEpisode, LoggedStep
     >>> survey = survey_logs([LoggedEpisode(1, "a", (LoggedStep("s", 0), LoggedStep("t", 1, (0, 1))), 1)])
     >>> survey.layout().states, survey.layout().actions
     ((('s',), ('t',)), (((0,),), ((0, 1),)))
     """
 
-    shapes: dict[int, Shape] = field(default_factory=dict)
+    shapes: dict[int, EpisodeShape] = field(default_factory=dict)
 
     def merge(self, other: Survey) -> None:
         """Take in what another survey met, of other episodes of the same logs."""
@@ -154,12 +140,12 @@ class Survey:
             else:
                 self.shapes[H].merge(shape)
 
-    def add(self, episode: LoggedEpisode) -> None:
+    def add(self, record: EpisodeRecord) -> None:
         """Count one episode."""
-        H = len(episode.steps)
+        H = len(record["steps"])
         if H not in self.shapes:
-            self.shapes[H] = Shape([{} for _ in range(H)])
-        self.shapes[H].add(episode)
+            self.shapes[H] = EpisodeShape([{} for _ in range(H)])
+        self.shapes[H].add(record)
 
     @property
     def horizons(self) -> dict[int, int]:
@@ -167,7 +153,7 @@ class Survey:
         return {H: shape.episodes for H, shape in sorted(self.shapes.items())}
 
     @property
-    def common(self) -> Shape:
+    def common(self) -> EpisodeShape:
         """Return the shape that most episodes have."""
         if not self.shapes:
             raise LogError("logs must hold at least one whole episode, got none; see what was set aside")
@@ -216,100 +202,18 @@ class Survey:
         )
 
 
-def survey_logs(episodes: Iterable[LoggedEpisode]) -> Survey:
-    """Return what the episodes have in common, in one pass and bounded memory."""
+def survey_logs(logs: Logs) -> Survey:
+    """Return what the episodes of logs have in common, in one pass and bounded memory; bad ones are left out."""
+    return survey_entries(LogSource(logs))
+
+
+def survey_entries(entries: Iterable[Entry]) -> Survey:
+    """Return what those of the entries have in common that are episodes."""
     survey = Survey()
-    for episode in episodes:
-        survey.add(episode)
+    for _, found in entries:
+        if not isinstance(found, Fault):
+            survey.add(found)
     return survey
-
-
-class LogReader:
-    """Encodes logged episodes in a layout, or says which rule of it they break.
-
-    >>> layout = Layout.regular([1, 2], n_actions=2, n_contexts=1, n_feedback=2)
-    >>> from tacit.logs.episodes import LoggedStep
-    >>> LogReader(layout).read(LoggedEpisode(1, 0, (LoggedStep(0, 1), LoggedStep(2, 0)), 1)).states
-    [0, 1]
-    """
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self._starts = layout.states[0] == (START,)
-        self.steps = layout.horizon - self._starts  # that an episode of the log has
-        self._count = 0  # episodes in memory that were read
-        self._states: list[dict[Label, int]] = [
-            {label: s for s, label in enumerate(layer)} for layer in layout.states
-        ]
-        self._actions = [
-            [{label: a for a, label in enumerate(labels)} for labels in layer] for layer in layout.actions
-        ]
-
-    def read(self, episode: LoggedEpisode) -> ReadEpisode | Fault:
-        """Return an episode in indices, or the rule that it breaks."""
-        if len(episode.steps) != self.steps:
-            return mixed_horizon(len(episode.steps), self.steps)
-        states, actions = ([0], [0]) if self._starts else ([], [])
-        probabilities: list[float | None] = [1.0] if self._starts else []
-        for number, step in enumerate(episode.steps):
-            found = self.locate(number, step.state, step.action)
-            if isinstance(found, Fault):
-                return found
-            states.append(found[0])
-            actions.append(found[1])
-            probabilities.append(step.probability)
-        try:
-            context = self.encode_context(episode.context)
-            feedback = self.encode_feedback(episode.feedback)
-        except ValueError as error:
-            return Fault("unknown-value", str(error))
-        line = episode.source[1] if episode.source is not None else self._place()
-        return ReadEpisode(context, states, actions, feedback, probabilities, episode.reward, line)
-
-    def _place(self) -> int:
-        self._count += 1
-        return self._count
-
-    def locate(self, number: int, state: Any, action: Any) -> tuple[int, int] | Fault:
-        """Return (state, action) indices of step `number` of the log, counted from 0."""
-        h = number + self._starts
-        s = self.state_index(number, state)
-        if s is None:
-            return Fault("unknown-state", f"step {number + 1} must show a state of the layout, got {state!r}")
-        a = self._actions[h][s].get(label_of(action))
-        if a is None:
-            offered = self.layout.actions[h][s]
-            return Fault(
-                "unknown-action", f"step {number + 1} must take one of {offered} in {state!r}, got {action!r}"
-            )
-        return s, a
-
-    def state_index(self, number: int, state: Any) -> int | None:
-        """Return the index of a state in its layer, None if the layout does not have it."""
-        h, label = number + self._starts, label_of(state)
-        found = self._states[h].get(label)
-        return found if found is not None else self._states[h].get(step_label(label, h))
-
-    def encode_context(self, value: Any) -> Encoded:
-        """Return a context as the layout encodes it."""
-        return _encode(self.layout.contexts, value, "context")
-
-    def encode_feedback(self, value: Any) -> Encoded:
-        """Return feedback as the layout encodes it."""
-        return _encode(self.layout.feedback, value, "feedback")
-
-
-def _encode(space: Space, value: Any, what: str) -> Encoded:
-    return space.encode(label_of(value) if isinstance(space, Finite) else value, what)
-
-
-def mixed_horizon(steps: int, horizon: int) -> Fault:
-    """Return the fault of an episode with another number of steps than the layout has."""
-    return Fault(
-        "mixed-horizon",
-        f"every episode must have {horizon} steps, got {steps}; end shorter ones with steps in an absorbing state, "
-        "or fit logs of each length apart",
-    )
 
 
 def label_of(value: Any) -> Label:

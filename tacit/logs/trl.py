@@ -20,10 +20,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tacit.logs.episodes import LoggedEpisode
-from tacit.logs.files import LogError, dump_json
-from tacit.logs.labels import MIN_CONFIDENCE, Label
-from tacit.offline.reward_model import DECODED
+from tacit.logs.episode import LoggedEpisode
+from tacit.logs.files import dump_json
+from tacit.logs.labels import DECODED, MIN_CONFIDENCE, LabelledRow, why_not
+from tacit.logs.record import LogError
 
 TRL_FORMATS = ("trl-reward", "trl-kto")
 FORMS = ("auto", "conversational", "text")
@@ -50,13 +50,13 @@ class Export:
         if not 0 <= self.min_confidence <= 1:
             raise ValueError(f"the least confidence must lie in [0, 1], got {self.min_confidence}")
 
-    def why_not(self, label: Label | None) -> str | None:
+    def leaves_out(self, row: LabelledRow | None) -> str | None:
         """Return why an episode with this label is left out, None if it is not."""
-        if label is None:
+        if row is None:
             return "no label"
-        if self.format == "trl-kto" and label.reason != DECODED:
-            return label.reason
-        return label.why_not(self.min_confidence)
+        if self.format == "trl-kto" and row["reason"] != DECODED:
+            return row["reason"]
+        return why_not(row, self.min_confidence)
 
 
 def choose_form(episodes: Iterable[LoggedEpisode]) -> str:
@@ -64,7 +64,7 @@ def choose_form(episodes: Iterable[LoggedEpisode]) -> str:
 
     Sentences: in the first 1,000 episodes all are strings, and at least half of either hold a space.
 
-    >>> from tacit.logs.episodes import LoggedStep
+    >>> from tacit.logs.episode import LoggedStep
     >>> choose_form([LoggedEpisode(1, "new", (LoggedStep("Hello there.", "What would you like?"),), "Thanks!")])
     'conversational'
     >>> choose_form([LoggedEpisode(1, "new", (LoggedStep("start", "ask"),), "Thanks!")])
@@ -79,30 +79,32 @@ def choose_form(episodes: Iterable[LoggedEpisode]) -> str:
     return "conversational"
 
 
-def rows_of(
-    labelled: Iterable[tuple[LoggedEpisode, Label | None]], export: Export, left_out: Counter[str]
+def dataset_rows(
+    labelled: Iterable[tuple[LoggedEpisode, LabelledRow | None]], export: Export, left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of labelled episodes; those whose label does not count are counted by reason.
 
-    >>> from tacit.logs.episodes import LoggedStep
+    >>> from tacit.logs.episode import LoggedStep
+    >>> from tacit.logs.labels import Decoded, label_row
     >>> steps = (LoggedStep("start", "ask"), LoggedStep("asked", "book"))
-    >>> pair = (LoggedEpisode(1, "new", steps, "lovely"), Label(1, 1.0, 0.99, "decoded"))
-    >>> [row] = rows_of([pair], Export("trl-kto", "text"), Counter())
+    >>> label = label_row(1, Decoded(1.0, 0.99, "heterogeneous", "decoded"))
+    >>> pair = (LoggedEpisode(1, "new", steps, "lovely"), label)
+    >>> [row] = dataset_rows([pair], Export("trl-kto", "text"), Counter())
     >>> row["prompt"], row["completion"], row["label"]
     ('context: new\\nstate: start\\naction: ask\\nstate: asked\\naction:', ' book', True)
     """
     write = chat_row if export.form == "conversational" else text_row
     for episode, label in labelled:
-        reason = export.why_not(label)
+        reason = export.leaves_out(label)
         if reason is not None:
             left_out[reason] += 1
             continue
-        assert label is not None
-        assert label.decoded_reward is not None
+        reward = label["decoded_reward"] if label is not None else None
+        assert reward is not None
         if export.format == "trl-kto":
-            meaning: dict[str, Any] = {"label": label.decoded_reward >= export.threshold}
+            meaning: dict[str, Any] = {"label": reward >= export.threshold}
         else:
-            meaning = {"reward": float(label.decoded_reward)}
+            meaning = {"reward": float(reward)}
         n = len(episode.steps)
         for step in range(n) if export.every_step else (n - 1,):
             yield write(episode, step) | meaning

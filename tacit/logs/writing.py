@@ -15,7 +15,6 @@ from tacit.logs.files import (
     BATCH,
     JSON_COLUMNS,
     MARK,
-    LogError,
     arrow_module,
     is_log,
     is_parquet,
@@ -23,6 +22,7 @@ from tacit.logs.files import (
     parquet_module,
     zstandard_module,
 )
+from tacit.logs.record import LogError
 
 OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
 

@@ -83,6 +83,33 @@ class TransitionCounts:
             )
         _count(self._counts, self._estimate, *path, self._n_states)
 
+    def add_paths(self, states: IntArray, actions: IntArray) -> None:
+        """Count the transitions of many whole paths, states and actions (n, H), all of them or none.
+
+        >>> counts = TransitionCounts(Layout.regular([1, 2], n_actions=1, n_contexts=1, n_feedback=2))
+        >>> counts.add_paths(np.array([[0, 1], [0, 1]]), np.zeros((2, 2), dtype=np.int64))
+        >>> counts.visits[0, 0]
+        array([2])
+        """
+        H = len(self._n_states)
+        if states.ndim != 2 or states.shape != actions.shape or states.shape[1] != H:
+            raise ValueError(
+                f"paths must be states and actions of shape (n, {H}), got {states.shape} and {actions.shape}; add "
+                "paths that end early one by one"
+            )
+        known = (states >= 0) & (states < self._n_states)
+        offered = self._n_actions[np.arange(H), np.where(known, states, 0)]
+        wrong = np.argwhere(~known | (actions < 0) | (actions >= offered))
+        if len(wrong):
+            n, h = wrong[0]
+            raise ValueError(
+                f"paths must consist of states and actions of the layout, got state {states[n, h]} and action "
+                f"{actions[n, h]} at position {h} of path {n}; give indices within each layer"
+            )
+        for h in range(H - 1):
+            np.add.at(self._counts[h], (states[:, h], actions[:, h], states[:, h + 1]), 1)
+        self._estimate[...] = _smoothed(self._counts, self._exists)
+
     def estimate(self, context: Encoded) -> FloatArray:
         """Return the estimate, the same for every context, (H-1, S, K, S).
 

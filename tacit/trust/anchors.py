@@ -27,6 +27,8 @@ MINORITY = Finding(
     "A handful of episodes with known outcome settles it: pass them as anchors.",
 )
 """The one belief that no data can test."""
+ANCHOR_CODES = frozenset(("decoded-upside-down", "anchors-agree", "anchors-undecided"))
+"""What `weigh_anchors` can find."""
 
 
 @dataclass(frozen=True)

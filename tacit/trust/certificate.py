@@ -89,7 +89,7 @@ class Certificate:
         return Certificate(**(data | told))
 
 
-def list_places(
+def describe_places(
     layout: Layout, tuples: FloatArray, effective: FloatArray, judgements: Judgements
 ) -> tuple[Place, ...]:
     """Return every place that has tuples; `tuples` and `effective` are counts (S_H, G, V, K) by the reading."""

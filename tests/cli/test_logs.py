@@ -10,8 +10,8 @@ from tacit.agent import Agent
 from tacit.cli.logs import app
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
-from tacit.logs.episodes import LogWriter
-from tacit.offline.reward_model import load_model
+from tacit.logs.writing import LogWriter
+from tacit.offline.loading import load_model
 
 EPISODES = 3000
 
@@ -38,14 +38,14 @@ def test_fit_writes_a_model_and_says_what_it_rests_on(folder, tmp_path):
     said = run("fit", folder / "logs.jsonl", "--out", tmp_path / "m.tacit", "--c", 0.25, "--anchors")
     assert said.startswith("works 3,000 of 3,000 episodes used")
     assert "theta = " in said
-    assert load_model(tmp_path / "m.tacit").c == 0.25
+    assert load_model(tmp_path / "m.tacit").meanings.c == 0.25
     assert load_model(tmp_path / "m.tacit").certificate.files[0]["name"] == "logs.jsonl"
 
 
 def test_fit_takes_a_layout(folder, tmp_path):
     (tmp_path / "layout.json").write_text(json.dumps(synthetic_mdp().layout.to_json()))
     run("fit", folder / "logs.jsonl", "--out", tmp_path / "m.tacit", "--layout", tmp_path / "layout.json")
-    assert load_model(tmp_path / "m.tacit").layout == synthetic_mdp().layout
+    assert load_model(tmp_path / "m.tacit").meanings.layout == synthetic_mdp().layout
     (tmp_path / "layout.json").write_text("{}")
     said = run("fit", folder / "logs.jsonl", "--out", "x", "--layout", tmp_path / "layout.json", code=1)
     assert "error: a layout must be the JSON" in said
@@ -106,6 +106,8 @@ def test_evaluate_and_train(folder, tmp_path):
     ("words", "message"),
     [
         (("fit", "gone.jsonl", "--out", "m"), "there is no file"),
+        (("fit", "LOGS", "--out", "m", "--engine", "ray"), "the engine ray reads Parquet"),
+        (("fit", "LOGS", "--out", "m", "--engine", "spark"), "the engine must be one of"),
         (("label", "LOGS", "--model", "gone", "--out", "x.jsonl"), "there is no file"),
         (("label", "LOGS", "--model", "MODEL", "--out", "x.csv"), "must be written to a file that ends in"),
         (("evaluate", "LOGS", "--model", "MODEL", "--policy", "gone"), "a policy must be"),

@@ -12,11 +12,14 @@ from tacit.cli.logs import app
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs.convert import convert
-from tacit.logs.dsjson import Reading, events_of
+from tacit.logs.dsjson import EventSettings, events_of
 from tacit.logs.dsjson_joining import read_dsjson
-from tacit.logs.episodes import LoggedEpisode, LoggedStep, LogWriter, Problems, read_logs
-from tacit.logs.files import LogError
+from tacit.logs.episode import LoggedEpisode, LoggedStep
+from tacit.logs.problems import Problems
+from tacit.logs.reading import read_logs
+from tacit.logs.record import LogError
 from tacit.logs.trl import Export
+from tacit.logs.writing import LogWriter
 
 PLAIN = LoggedEpisode(
     "a7",
@@ -74,7 +77,7 @@ def write_lines(path, records):
 
 
 def read(path, problems=None, **how):
-    return list(read_dsjson(path, Reading(**how), problems))
+    return list(read_dsjson(path, EventSettings(**how), problems))
 
 
 def kept(path, records, **how):

@@ -6,8 +6,10 @@ import pytest
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic_mdp
-from tacit.logs.episodes import LogError, LoggedEpisode, LoggedStep
-from tacit.logs.survey import BEGIN, START, LogReader, ReadEpisode, label_of, survey_logs
+from tacit.logs.encoding import EncodedEpisode, LogReader
+from tacit.logs.episode import LoggedEpisode, LoggedStep
+from tacit.logs.record import LogError
+from tacit.logs.survey import BEGIN, START, label_of, survey_logs
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
 
@@ -16,6 +18,10 @@ RAGGED = random_mdp(0, RandomMDPSettings(layers=3, states=3, actions=5, ragged=T
 
 def episode(*steps, context="x", feedback="y", n=0):
     return LoggedEpisode(n, context, tuple(LoggedStep(*step) for step in steps), feedback)
+
+
+def read(layout, logged):
+    return LogReader(layout).read(logged.to_json(), line=1)
 
 
 @pytest.mark.parametrize("mdp", [synthetic_mdp(), RAGGED], ids=["synthetic", "ragged"])
@@ -35,16 +41,16 @@ def test_actions_that_were_offered_but_never_taken_are_known():
 def test_a_label_met_in_two_steps_is_a_state_for_each():
     layout = survey_logs([episode(("s", 0), ("s", 1)), episode(("s", 0), ("t", 1))]).layout()
     assert layout.states == (("s (step 1)",), ("s (step 2)", "t"))
-    read = LogReader(layout).read(episode(("s", 0), ("s", 1)))
-    assert (read.states, read.actions) == ([0, 0], [0, 0])
+    found = read(layout, episode(("s", 0), ("s", 1)))
+    assert (found.states, found.actions) == ([0, 0], [0, 0])
 
 
 def test_first_states_that_differ_get_a_start_before_them():
     logs = [episode(("a", 0), ("c", 0, (0, 1))), episode(("b", 1, (0, 1)), ("c", 1))]
     layout = survey_logs(logs).layout()
     assert (layout.states[0], layout.actions[0]) == ((START,), ((BEGIN,),))
-    read = LogReader(layout).read(logs[1])
-    assert (read.states, read.actions, read.probabilities) == ([0, 1, 0], [0, 1, 1], [1.0, None, None])
+    found = read(layout, logs[1])
+    assert (found.states, found.actions, found.probabilities) == ([0, 1, 0], [0, 1, 1], [1.0, None, None])
 
 
 @pytest.mark.parametrize(
@@ -63,9 +69,8 @@ def test_first_states_that_differ_get_a_start_before_them():
 def test_labels_are_told_from_vectors(values, space):
     layout = survey_logs([episode(("s", n % 2), feedback=value) for n, value in enumerate(values)]).layout()
     assert layout.feedback == space
-    reader = LogReader(layout)
     for value in values:
-        assert isinstance(reader.read(episode(("s", 0), feedback=value)), ReadEpisode)
+        assert isinstance(read(layout, episode(("s", 0), feedback=value)), EncodedEpisode)
     assert Layout.from_json(layout.to_json()) == layout
 
 
@@ -95,7 +100,7 @@ def test_the_most_common_number_of_steps_counts():
     assert survey.horizons == {1: 1, 2: 2}
     layout = survey.layout()
     assert layout.states == (("s",), ("t",))
-    assert LogReader(layout).read(episode(("odd", 7))).rule == "mixed-horizon"
+    assert read(layout, episode(("odd", 7))).rule == "mixed-horizon"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +114,7 @@ def test_the_most_common_number_of_steps_counts():
 )
 def test_what_the_layout_lacks_is_told(bad, rule):
     layout = survey_logs([episode(("s", 0)), episode(("s", 1))]).layout()
-    assert LogReader(layout).read(bad).rule == rule
+    assert read(layout, bad).rule == rule
 
 
 def test_labels_of_equal_numbers_are_equal():

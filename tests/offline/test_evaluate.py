@@ -9,11 +9,13 @@ import pytest
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic_mdp
-from tacit.logs.episodes import LogError
-from tacit.logs.survey import LogReader
+from tacit.logs.encoding import LogReader
+from tacit.logs.reading import LogSource
+from tacit.logs.record import LogError
+from tacit.offline.estimators import importance_sampling, self_normalised
 from tacit.offline.fit import fit
-from tacit.offline.tables.evaluate import evaluate, evaluate_paths, refit_meanings
-from tacit.offline.tables.gathering import read_episodes
+from tacit.offline.passes import read_through
+from tacit.offline.tables.evaluate import evaluate_paths, refit_meanings
 from tacit.offline.tables.off_policy import (
     ESTIMATORS,
     backward_values,
@@ -21,12 +23,9 @@ from tacit.offline.tables.off_policy import (
     estimate_dynamics,
     estimate_values,
     forward_occupancy,
-    importance_sampling,
-    self_normalised,
 )
 from tacit.offline.tables.paths import collect_paths
 from tacit.offline.tables.policies import find_policy
-from tacit.offline.tables.train import train
 from tacit.problem.mdp import evaluate_policy, solve_optimal
 
 SYNTHETIC = synthetic_mdp()
@@ -60,7 +59,9 @@ def true_value(mdp, policies):
 
 
 def encoded(mdp, logs, model):
-    return collect_paths(mdp.layout, model.reading, read_episodes(logs, LogReader(mdp.layout), None))
+    return collect_paths(
+        mdp.layout, model.meanings.reading, read_through(LogSource(logs), LogReader(mdp.layout).read)
+    )
 
 
 @pytest.mark.compiled
@@ -72,7 +73,7 @@ def test_intervals_cover_the_true_value(name):
     covered, lower = dict.fromkeys(ESTIMATORS, 0), []
     for seed in range(LOGS):
         logs = list(draw_logs(mdp, EPISODES, seed, logged))
-        result = evaluate(logs, fit(logs, layout=mdp.layout), table)
+        result = fit(logs, layout=mdp.layout).evaluate(logs, table)
         for kind, each in result.estimates.items():
             covered[kind] += each.low <= truth <= each.high
         lower.append(result.lower_bounds["model_based"].value)
@@ -83,14 +84,14 @@ def test_intervals_cover_the_true_value(name):
 def test_control_a_wrong_policy_is_not_covered():
     logged = mixed(SYNTHETIC, 0.5)
     logs = list(draw_logs(SYNTHETIC, 4000, 0, logged))
-    result = evaluate(logs, fit(logs), "uniform")
+    result = fit(logs).evaluate(logs, "uniform")
     truth = true_value(SYNTHETIC, logged)
     assert all(each.high < truth for each in result.estimates.values())
 
 
 def test_the_logged_policy_is_worth_its_mean():
     logs = list(draw_logs(SYNTHETIC, 4000, 0, mixed(SYNTHETIC, 0.5)))
-    result = evaluate(logs, fit(logs), "logged")
+    result = fit(logs).evaluate(logs, "logged")
     mean = np.mean([episode.reward for episode in logs])
     for name in ("importance_sampling", "self_normalised", "doubly_robust"):
         assert result.estimates[name].value == pytest.approx(
@@ -102,11 +103,11 @@ def test_the_logged_policy_is_worth_its_mean():
 
 def test_thin_overlap_is_told():
     logs = list(draw_logs(SYNTHETIC, 3000, seed=0))
-    result = evaluate(logs, fit(logs), table_of(SYNTHETIC.layout, mixed(SYNTHETIC, 1.0)))
+    result = fit(logs).evaluate(logs, table_of(SYNTHETIC.layout, mixed(SYNTHETIC, 1.0)))
     assert result.verdict == "cannot work"
     assert any("overlap-thin" in warning for warning in result.warnings)
     assert result.effective < 100
-    near = evaluate(logs, fit(logs), table_of(SYNTHETIC.layout, mixed(SYNTHETIC, 0.1)))
+    near = fit(logs).evaluate(logs, table_of(SYNTHETIC.layout, mixed(SYNTHETIC, 0.1)))
     assert near.warnings == ()
 
 
@@ -114,22 +115,22 @@ def test_actions_that_no_log_took_are_told():
     policies = mixed(SYNTHETIC, 0.0)
     policies[:, 0, 0] = [0.0, 0.25, 0.25, 0.25, 0.25]
     logs = list(draw_logs(SYNTHETIC, 3000, 0, policies))
-    result = evaluate(logs, fit(logs, layout=SYNTHETIC.layout), "uniform")
+    result = fit(logs, layout=SYNTHETIC.layout).evaluate(logs, "uniform")
     assert any("actions-untried" in warning for warning in result.warnings)
 
 
 def test_probabilities_that_cannot_be_right_are_told():
     logs = list(draw_logs(SYNTHETIC, 3000, seed=0))
     wrong = [replace(each, steps=(replace(each.steps[0], probability=0.4), *each.steps[1:])) for each in logs]
-    assert any("probabilities-off" in warning for warning in evaluate(wrong, fit(wrong), "uniform").warnings)
+    assert any("probabilities-off" in warning for warning in fit(wrong).evaluate(wrong, "uniform").warnings)
     silent = list(draw_logs(SYNTHETIC, 3000, seed=0, known=False))
-    warnings = evaluate(silent, fit(logs), "uniform").warnings
+    warnings = fit(logs).evaluate(silent, "uniform").warnings
     assert [warning.split(":")[0] for warning in warnings] == ["probabilities-estimated"]
 
 
 def test_what_cannot_be_decoded_widens_the_interval():
     few, many = list(draw_logs(SYNTHETIC, 300, seed=0)), list(draw_logs(SYNTHETIC, 3000, seed=1))
-    unsure, sure = evaluate(many, fit(few), "uniform"), evaluate(many, fit(many), "uniform")
+    unsure, sure = fit(few).evaluate(many, "uniform"), fit(many).evaluate(many, "uniform")
     assert unsure.undecoded > 0.01
     name = "self_normalised"
     assert unsure.estimates[name].high - unsure.estimates[name].low > unsure.undecoded / 2
@@ -140,11 +141,11 @@ def test_a_decoder_in_doubt_widens_the_interval():
     mdp = random_mdp(2, RandomMDPSettings(layers=1, states=1, feedback_values=8, homogeneous=0)).mdp
     logs = list(draw_logs(mdp, 150, seed=3))
     model = fit(logs, layout=mdp.layout)
-    tables = {refit.tobytes() for refit in refit_meanings(model)}
+    tables = {refit.tobytes() for refit in refit_meanings(model.meanings)}
     assert len(tables) > 1
-    assert evaluate(logs, model, "uniform").estimates["importance_sampling"].decoder_error > 0
+    assert model.evaluate(logs, "uniform").estimates["importance_sampling"].decoder_error > 0
     plenty = list(draw_logs(SYNTHETIC, 6000, seed=3))
-    assert evaluate(plenty, fit(plenty), "uniform").estimates["importance_sampling"].decoder_error == 0
+    assert fit(plenty).evaluate(plenty, "uniform").estimates["importance_sampling"].decoder_error == 0
 
 
 def test_estimators_are_their_definitions():
@@ -153,14 +154,14 @@ def test_estimators_are_their_definitions():
     logs = list(draw_logs(mdp, 40, 5, mixed(mdp, 0.3)))
     model = fit(list(draw_logs(mdp, 3000, seed=1)))
     paths, policies = encoded(mdp, logs, model), mixed(mdp, 0.5)
-    rewards = np.repeat(np.nan_to_num(model.meanings)[..., None], 5, axis=-1)
+    rewards = np.repeat(np.nan_to_num(model.meanings.phi)[..., None], 5, axis=-1)
     prior = np.zeros((2, 2, 5))
     ratios, earned = np.empty((40, 3)), np.empty(40)
     for n, each in enumerate(logs):
         for h in range(3):
             s, a = paths.states[n, h], paths.actions[n, h]
             ratios[n, h] = policies[each.context, h, s, a] / each.steps[h].probability
-        earned[n] = model.meanings[paths.states[n, -1], each.context, each.feedback]
+        earned[n] = model.meanings.phi[paths.states[n, -1], each.context, each.feedback]
     found = estimate_values(paths, policies, ratios, rewards, prior)
     weights = ratios.prod(axis=1)
     assert found["importance_sampling"].value == pytest.approx(np.mean(weights * earned))
@@ -200,7 +201,7 @@ def test_the_doubly_robust_estimate_survives_a_wrong_model():
     logs = list(draw_logs(mdp, 6000, 5, mixed(mdp, 0.3)))
     model = fit(logs)
     paths = encoded(mdp, logs, model)
-    rewards = np.repeat(model.meanings[..., None], 5, axis=-1)
+    rewards = np.repeat(model.meanings.phi[..., None], 5, axis=-1)
     earned = rewards[paths.states[:, -1], paths.last_group, paths.values, paths.actions[:, -1]]
     steps = np.arange(3)[None, :]
     ratios = policies[paths.owner[:, None], steps, paths.states, paths.actions] / paths.chances
@@ -218,17 +219,18 @@ def test_edges():
 def test_policies_come_from_many_places(tmp_path):
     layout = SYNTHETIC.layout
     logs = list(draw_logs(SYNTHETIC, 3000, seed=0))
-    agent = train(logs, fit(logs))
+    agent = fit(logs).train(logs)
     agent.save(tmp_path / "agent.tacit")
     np.testing.assert_array_equal(
         find_policy(layout, tmp_path / "agent.tacit")(0), agent.stage.plan(0, 0.5).policy
     )
+    np.testing.assert_array_equal(find_policy(layout, agent)(0), agent.stage.plan(0, 0.5).policy)
     policies = mixed(SYNTHETIC, 0.5)
     (tmp_path / "p.json").write_text(json.dumps(table_of(layout, policies)))
     np.testing.assert_allclose(find_policy(layout, str(tmp_path / "p.json"))(1), policies[1])
     assert find_policy(layout, "logged") is None
     paths = encoded(SYNTHETIC, logs, fit(logs))
-    assert evaluate_paths(paths, fit(logs), "uniform").policy == "uniform"
+    assert evaluate_paths(paths, fit(logs).meanings, "uniform").policy == "uniform"
 
 
 def test_policies_that_are_none_are_refused(tmp_path):
@@ -247,8 +249,8 @@ def test_policies_that_are_none_are_refused(tmp_path):
             find_policy(layout, policy)
     other = random_mdp(0).mdp
     logs = list(draw_logs(other, 2000, seed=0))
-    train(logs, fit(logs)).save(tmp_path / "other.tacit")
+    fit(logs).train(logs).save(tmp_path / "other.tacit")
     with pytest.raises(LogError, match="layout must be the model's"):
         find_policy(layout, tmp_path / "other.tacit")
     with pytest.raises(LogError, match="got none"):
-        evaluate([], fit(logs), "uniform")
+        fit(logs).evaluate([], "uniform")

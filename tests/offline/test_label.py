@@ -10,14 +10,16 @@ import pytest
 
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
-from tacit.logs.episodes import LogWriter, Problems, read_logs
-from tacit.logs.files import LogError
+from tacit.logs import pieces
+from tacit.logs.labels import COLUMNS
+from tacit.logs.problems import Problems
+from tacit.logs.reading import LogSource, read_logs
+from tacit.logs.record import LogError
 from tacit.logs.survey import Survey, survey_logs
-from tacit.offline import label as labelling
-from tacit.offline.fit import fit
-from tacit.offline.label import COLUMNS, LabelSummary, label_files
-from tacit.offline.ray_passes import Gatherer, Surveyor
-from tacit.offline.tables.gathering import gather
+from tacit.logs.writing import LogWriter
+from tacit.offline.fit import Surveyor, fit
+from tacit.offline.label import LabelSummary
+from tacit.offline.tables.gathering import Gathered, Gatherer, gather
 
 EPISODES = 3000
 
@@ -39,13 +41,13 @@ def model(logs):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(labelling, "PIECE", 30_000)
+    monkeypatch.setattr(pieces, "PIECE", 30_000)
 
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst", "parquet"])
 def test_rows_are_those_of_the_model_in_order(logs, model, tmp_path, ending):
-    summary = label_files(logs / f"logs.{ending}", model, tmp_path / "labels.jsonl")
+    summary = model.label(logs / f"logs.{ending}", tmp_path / "labels.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
     assert summary == LabelSummary(EPISODES, 0)
     assert rows == list(model.label(logs / f"logs.{ending}"))
@@ -57,12 +59,12 @@ def test_rows_are_those_of_the_model_in_order(logs, model, tmp_path, ending):
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 def test_one_process_or_two_write_the_same_bytes(logs, model, tmp_path, ending):
     for processes in (1, 2):
-        label_files(logs / "logs.jsonl", model, tmp_path / f"{processes}.{ending}", processes)
+        model.label(logs / "logs.jsonl", tmp_path / f"{processes}.{ending}", processes=processes)
     assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()
 
 
 def test_parquet_holds_what_json_lines_hold(logs, model, tmp_path):
-    label_files(logs / "logs.jsonl", model, tmp_path / "labels.parquet")
+    model.label(logs / "logs.jsonl", tmp_path / "labels.parquet")
     rows = pyarrow.parquet.read_table(tmp_path / "labels.parquet").to_pylist()
     assert rows == [{**row, "episode": str(row["episode"])} for row in model.label(logs / "logs.jsonl")]
 
@@ -74,7 +76,7 @@ def test_bad_lines_are_located_and_the_rest_is_labelled(logs, model, tmp_path):
     lines[1000:1000] = ["{not json", "", json.dumps(short)]
     (tmp_path / "bad.jsonl").write_text("\n".join(lines))  # and no newline at the end
     with Problems(side=tmp_path / "side.rejected.jsonl") as problems:
-        summary = label_files(tmp_path / "bad.jsonl", model, tmp_path / "labels.jsonl", problems=problems)
+        summary = model.label(tmp_path / "bad.jsonl", tmp_path / "labels.jsonl", problems=problems)
     assert summary == LabelSummary(EPISODES, 2)
     assert [(problem.line, problem.rule) for problem in problems.first] == [
         (1001, "not-json"),
@@ -84,14 +86,14 @@ def test_bad_lines_are_located_and_the_rest_is_labelled(logs, model, tmp_path):
     assert kept == ["{not json", json.dumps(short)]
     (tmp_path / "labels.jsonl").write_text("old")
     with pytest.raises(LogError, match="line 1001"):
-        label_files(tmp_path / "bad.jsonl", model, tmp_path / "labels.jsonl")
+        model.label(tmp_path / "bad.jsonl", tmp_path / "labels.jsonl")
     assert (tmp_path / "labels.jsonl").read_text() == "old"
 
 
 def test_a_damaged_parquet_file_is_told(model, tmp_path):
     (tmp_path / "logs.parquet").write_bytes(b"PAR1 and nothing else")
     problems = Problems()
-    label_files(tmp_path / "logs.parquet", model, tmp_path / "labels.parquet", problems=problems)
+    model.label(tmp_path / "logs.parquet", tmp_path / "labels.parquet", problems=problems)
     assert dict(problems.by_rule) == {"damaged-file": 1}
 
 
@@ -105,25 +107,27 @@ def test_a_damaged_parquet_file_is_told(model, tmp_path):
 )
 def test_requests_that_cannot_be_met_are_refused(logs, model, tmp_path, out, options, message):
     with pytest.raises(LogError, match=message):
-        label_files(logs / "logs.jsonl", model, tmp_path / out, **options)
+        model.label(logs / "logs.jsonl", tmp_path / out, **options)
 
 
-def test_progress_counts_every_episode(logs, model, tmp_path):
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("processes", [1, 2])
+def test_progress_counts_every_episode(logs, model, tmp_path, processes):
     told = []
-    label_files(logs / "logs.jsonl", model, tmp_path / "labels.jsonl", progress=told.append)
+    out = tmp_path / "labels.jsonl"
+    model.label(logs / "logs.jsonl", out, progress=told.append, processes=processes)
     assert sum(told) == EPISODES
 
 
 RAY = """
 import sys
-from tacit.offline.label import label_files
-from tacit.offline.fit import fit
-from tacit.offline.reward_model import load_model
+
+import tacit
 
 if __name__ == "__main__":
     logs, model, out = sys.argv[1:]
-    label_files(logs, load_model(model), out, engine="ray")
-    fit(logs, engine="ray").save("ray.tacit")
+    tacit.load_model(model).label(logs, out, engine="ray")
+    tacit.fit(logs, engine="ray").save("ray.tacit")
 """
 
 
@@ -136,7 +140,7 @@ def test_ray_writes_the_same_bytes(logs, model, tmp_path):
     command = [sys.executable, "run.py", str(logs / "logs.parquet"), "m.tacit", str(out)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    label_files(logs / "logs.parquet", model, tmp_path / "local.jsonl")
+    model.label(logs / "logs.parquet", tmp_path / "local.jsonl")
     assert out.read_bytes() == (tmp_path / "local.jsonl").read_bytes()
     fit(logs / "logs.parquet").save(tmp_path / "local.tacit")
     assert (tmp_path / "ray.tacit").read_bytes() == (tmp_path / "local.tacit").read_bytes()
@@ -144,21 +148,28 @@ def test_ray_writes_the_same_bytes(logs, model, tmp_path):
 
 def test_parts_of_logs_add_up(logs):
     """What Ray's workers gather of pieces, put together, is what one pass gathers."""
-    pieces = list(labelling.list_pieces([logs / "logs.jsonl"]))
-    lines = pieces[0].lines.splitlines(keepends=True)
-    halves = [pieces[0]._replace(lines=b"".join(lines[:1000]))]
-    halves.append(pieces[0]._replace(line=1001, lines=b"".join([*lines[1000:], b"{not json"])))
-    survey, whole = Survey(), survey_logs(read_logs(logs / "logs.jsonl"))
+    (whole_file,) = pieces.list_pieces([logs / "logs.jsonl"])
+    lines = whole_file.lines.splitlines(keepends=True)
+    halves = [whole_file._replace(lines=b"".join(lines[:1000]))]
+    halves.append(whole_file._replace(line=1001, lines=b"".join([*lines[1000:], b"{not json"])))
+    survey, whole = Survey(), survey_logs(logs / "logs.jsonl")
     for piece in halves:
-        survey.merge(Surveyor()(piece))
+        survey.merge(Surveyor()(piece, None))
     assert survey.layout() == whole.layout()
-    together = gather((), whole.layout())
+    together = Gathered.empty(whole.layout(), False)
     for piece in halves:
-        part, found = Gatherer(whole.layout(), False)(piece)
+        part, found = Gatherer(whole.layout(), False)(piece, None)
         together.merge(part)
     assert [(problem.line, problem.rule) for problem, _ in found] == [(EPISODES + 1, "not-json")]
-    alone = gather(read_logs(logs / "logs.jsonl"), whole.layout())
+    alone = gather(LogSource(logs / "logs.jsonl"), whole.layout())
     ours, theirs = together.count(0)[1], alone.count(0)[1]
     np.testing.assert_array_equal(ours.fitted.n, theirs.fitted.n)
     np.testing.assert_array_equal(ours.held.n, theirs.held.n)
     assert together.anchors == alone.anchors
+
+
+def test_episodes_in_memory_are_written_too(logs, model, tmp_path):
+    summary = model.label(read_logs(logs / "logs.jsonl"), tmp_path / "memory.jsonl")
+    model.label(logs / "logs.jsonl", tmp_path / "file.jsonl")
+    assert summary == LabelSummary(EPISODES, 0)
+    assert (tmp_path / "memory.jsonl").read_bytes() == (tmp_path / "file.jsonl").read_bytes()

@@ -17,11 +17,15 @@ from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic, synthetic_mdp
 from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import Settings
-from tacit.logs.episodes import LogError, LoggedEpisode, LoggedStep, LogWriter, Problems, read_logs
+from tacit.logs.episode import LoggedEpisode, LoggedStep
+from tacit.logs.problems import Problems
+from tacit.logs.reading import read_logs
+from tacit.logs.record import LogError
+from tacit.logs.writing import LogWriter
 from tacit.offline.fit import fit
-from tacit.offline.reward_model import load_model
-from tacit.offline.tables.gathering import NothingToLearnError
-from tacit.offline.tables.tuples import uniformity_p_value
+from tacit.offline.loading import load_model
+from tacit.offline.tables.gathering import ends_p_value
+from tacit.offline.teaching import NothingToLearnError
 from tacit.simulate import Simulation
 from tacit.trust.certificate import Certificate, distance_and_chance, validation_losses
 
@@ -182,7 +186,7 @@ def test_anchors_settle_which_way_round():
     assert agreement(blind) < 0.5
     assert checked.certificate.verdict == "cannot work"
     assert "decoded-upside-down" in {finding.code for finding in checked.certificate.findings}
-    assert settled.flipped.any()
+    assert settled.meanings.flipped.any()
     assert agreement(settled) > 0.99
     assert settled.certificate.verdict != "cannot work"
 
@@ -190,7 +194,7 @@ def test_anchors_settle_which_way_round():
 def test_rewards_in_the_logs_are_not_used_without_being_asked_for():
     logs = upside_down()
     other = [replace(episode, reward=None) for episode in logs]
-    assert np.array_equal(fit(logs).counts, fit(other).counts)
+    assert np.array_equal(fit(logs).meanings.counts, fit(other).meanings.counts)
     assert fit(logs).certificate == fit(other).certificate
 
 
@@ -228,7 +232,7 @@ def test_what_was_not_met_is_said():
     assert ask(context="gone") == (None, 0.0, "unknown", "unseen_context")
     assert ask(feedback="gone") == (None, 0.0, "unknown", "unseen_feedback")
     with Problems() as problems:
-        assert list(model.label([replace(first, steps=first.steps[:1])], problems)) == []
+        assert list(model.label([replace(first, steps=first.steps[:1])], problems=problems)) == []
     assert dict(problems.by_rule) == {"mixed-horizon": 1}
     with pytest.warns(UserWarning, match="left out"):
         list(model.label([replace(first, steps=first.steps[:1])]))
@@ -315,20 +319,17 @@ def test_a_homogeneous_place_grows_surer_with_tuples():
 def test_uniformity_is_tested():
     layout = synthetic_mdp().layout
     generator = np.random.default_rng(2)
-    uniform = [
-        uniformity_p_value(layout, generator.multinomial(400, [0.2] * 5, (2, 2)) * 1.0) for _ in range(200)
-    ]
+    uniform = [ends_p_value(layout, generator.multinomial(400, [0.2] * 5, (2, 2)) * 1.0) for _ in range(200)]
     assert np.mean(np.array(uniform) < 0.05) < 0.1
     assert (
-        uniformity_p_value(layout, generator.multinomial(400, [0.28, 0.18, 0.18, 0.18, 0.18], (2, 2)) * 1.0)
-        < 0.01
+        ends_p_value(layout, generator.multinomial(400, [0.28, 0.18, 0.18, 0.18, 0.18], (2, 2)) * 1.0) < 0.01
     )
 
 
 def test_the_validation_loss_of_noise_is_that_of_guessing():
     layout = synthetic_mdp().layout
     counts = np.full((2, 2, 2, 5), 20.0)
-    ours, uniform = validation_losses(layout, counts, counts, Settings())
+    ours, uniform = validation_losses(layout, counts, counts, 0.0, JudgementSettings())
     assert ours == pytest.approx(uniform) == pytest.approx(0.8)
 
 
@@ -340,7 +341,7 @@ def test_vectors_are_read_by_networks(tmp_path):
     model = fit(tmp_path / "logs.jsonl")
     truth = [episode.reward for episode in read_logs(tmp_path / "logs.jsonl")]
     decoded, confidence = columns(list(model.label(tmp_path / "logs.jsonl")))
-    assert model.reading.name == "neural"
+    assert model.meanings.reading.name == "neural"
     assert model.certificate.verdict == "works"
     assert np.nanmean(decoded) <= np.mean(truth)
     sure = confidence > 0.9

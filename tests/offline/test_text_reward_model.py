@@ -5,32 +5,31 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shop_logs import draw_episodes, draw_shop
 from text_samples import HAPPY, UNHAPPY, HashingEncoder, shop
 from typer.testing import CliRunner
 
 from tacit.agent import Agent
 from tacit.cli.logs import app
+from tacit.decoding.tuples import Reservoir
 from tacit.envs.booking import BookingEnv, make_dialogues
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.ontology import generate_tasks
-from tacit.logs.episodes import LogError, LoggedEpisode, LoggedStep, LogWriter, Problems, find_fault, log_of
-from tacit.offline.fit import fit
-from tacit.offline.label import label_files
-from tacit.offline.reward_model import load_model
-from tacit.offline.tables.diagnose import diagnose_logs
-from tacit.offline.tables.evaluate import evaluate
-from tacit.offline.tables.gathering import NothingToLearnError
-from tacit.offline.tables.page import render_diagnosis
-from tacit.offline.tables.train import train
-from tacit.offline.tables.tuples import NOT_RANDOM, UNKNOWN_PROBABILITY
-from tacit.offline.text.diagnose import TextDiagnosis, check_anchors
-from tacit.offline.text.evaluate import estimate, find_weight
-from tacit.offline.text.gathering import MOST_REACTIONS, ReadText, Reservoir, read_text
-from tacit.offline.text.reward_model import TextRewardModel
+from tacit.logs.episode import log_of
+from tacit.logs.problems import Problems
+from tacit.logs.reading import LogSource
+from tacit.logs.record import LogError, find_fault
+from tacit.logs.writing import LogWriter
+from tacit.offline.fit import diagnose_logs, fit
+from tacit.offline.loading import load_model
+from tacit.offline.teaching import NOT_RANDOM, UNKNOWN_PROBABILITY, NothingToLearnError
+from tacit.offline.text.evaluate import estimate_text, weigh_episode
+from tacit.offline.text.examination import TextExamination, check_outcomes
+from tacit.offline.text.gathering import MOST_REACTIONS, ReadText, read_text
+from tacit.offline.text.model import TextRewardModel
 from tacit.simulate import Simulation
-from tacit.text import Conversations
+from tacit.text import Conversations, TextSettings
 from tacit.text.evidence import Evidence
-from tacit.text.settings import TextSettings
 from tacit.text.small.model import bundled_encoder
 
 EPISODES = 600
@@ -42,28 +41,6 @@ def hashed(monkeypatch, tmp_path_factory):
     """Every small model reads with the hashing encoder, and keeps encodings in a folder of the tests."""
     monkeypatch.setattr("tacit.text.small.model.bundled_encoder", HashingEncoder)
     monkeypatch.setenv("TACIT_CACHE", str(tmp_path_factory.getbasetemp() / "encodings"))
-
-
-def draw_shop(n, seed=0, shares=None, personal=False):
-    """Return logged episodes of the paint shop; the last candidates are uniform, or of the `shares` in any order."""
-    return draw_episodes(shop(400, personal), n, seed, shares)
-
-
-def draw_episodes(dialogues, n, seed, shares=None):
-    source, chance = GymSource(BookingEnv(dialogues)), np.random.default_rng([seed, 1])
-    episodes = []
-    for i in range(n):
-        context, state = source.begin(seed if i == 0 else None, i)
-        steps = []
-        while state is not None:
-            offered = source.offer[0]
-            uniform = np.full(len(offered), 1 / len(offered))
-            chances = chance.permutation(shares) if shares is not None and steps else uniform
-            a = int(chance.choice(len(offered), p=chances))
-            steps.append(LoggedStep(state, offered[a], offered, float(chances[a])))
-            state = source.step(offered[a])
-        episodes.append(LoggedEpisode(i, context, tuple(steps), source.feedback, reward=source.reward))
-    return episodes
 
 
 def shuffle(episodes, seed=0):
@@ -127,7 +104,7 @@ def test_kinds_and_reasons_agree(model, logs):
     assert {row["state_kind"] for row in rows} >= {"heterogeneous", "homogeneous"}
     for row in rows:
         if row["state_kind"] == "homogeneous":
-            assert (row["reason"], row["decoded_reward"]) == ("homogeneous", model.c)
+            assert (row["reason"], row["decoded_reward"]) == ("homogeneous", model.meanings.c)
         elif row["state_kind"] == "unknown":
             assert row["reason"] == "uncertain"
         else:
@@ -208,17 +185,17 @@ def test_a_saved_model_labels_alike(model, logs, tmp_path):
 
 
 def test_files_are_labelled_in_batches_of_bounded_memory(model, logs, tmp_path, monkeypatch):
-    monkeypatch.setattr("tacit.offline.text.reward_model.ENCODED_AT_ONCE", 50)
+    monkeypatch.setattr("tacit.offline.text.batches.ENCODED_AT_ONCE", 50)
     model.save(tmp_path / "m.tacit")
     with LogWriter(tmp_path / "logs.jsonl") as writer:
         for episode in logs:
             writer.write(episode)
     loaded = load_model(tmp_path / "m.tacit")
-    done = label_files(tmp_path / "logs.jsonl", loaded, tmp_path / "labels.jsonl", processes=1)
+    done = loaded.label(tmp_path / "logs.jsonl", tmp_path / "labels.jsonl", processes=1)
     assert (done.rows, done.rejected) == (EPISODES, 0)
     rows = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
     assert rows == list(model.label(logs))
-    assert not loaded.model.features.cache._memory
+    assert not loaded.meanings.model.features.cache._memory
 
 
 def test_episodes_that_are_not_text_are_set_aside(model, logs):
@@ -231,7 +208,7 @@ def test_episodes_that_are_not_text_are_set_aside(model, logs):
         replace(logs[0], steps=(logs[0].steps[0], replace(logs[0].steps[1], actions=None))),
     ]
     problems = Problems()
-    rows = list(model.label([*bad, logs[0]], problems))
+    rows = list(model.label([*bad, logs[0]], problems=problems))
     assert len(rows) == 1
     assert dict(problems.by_rule) == {"mixed-horizon": 1, "not-text": 3, "few-candidates": 1}
     assert "must be its request" in str([str(problem) for problem in problems.first])
@@ -269,7 +246,7 @@ def test_a_reservoir_keeps_a_uniform_sample():
     for reservoir in kept:
         for n in range(20):
             reservoir.add(n)
-    counts = np.bincount([n for reservoir in kept for n in reservoir.reactions], minlength=20)
+    counts = np.bincount([n for reservoir in kept for n in reservoir.rows], minlength=20)
     assert counts.sum() == 2000
     assert np.abs(counts - 100).max() < 45  # 4.6 standard deviations of 100 ± 9.7
     assert MOST_REACTIONS >= 10_000
@@ -277,14 +254,14 @@ def test_a_reservoir_keeps_a_uniform_sample():
 
 def test_diagnosis_of_conversations(logs):
     found = diagnose_logs(logs)
-    assert isinstance(found, TextDiagnosis)
+    assert isinstance(found.examination, TextExamination)
     assert found.verdict == "works"
     assert {"control-passed", "anchors-agree", "independence-untested"} <= {f.code for f in found.findings}
-    assert sum(each.found for each in found.shuffled) <= 1
-    (everybody,) = found.speakers
+    assert sum(each.found for each in found.examination.shuffled) <= 1
+    (everybody,) = found.examination.speakers
     assert {sentence.text for sentence in everybody.good} <= set(HAPPY)
     assert {sentence.text for sentence in everybody.bad} <= set(UNHAPPY)
-    page = render_diagnosis(found, "logs <of> today")
+    page = replace(found, title="logs <of> today").page()
     assert "logs &lt;of&gt; today" in page
     assert everybody.good[0].text in page
     assert "not tested for conversations" in page
@@ -292,34 +269,38 @@ def test_diagnosis_of_conversations(logs):
 
 
 def test_diagnosis_tells_the_contrary_from_the_plain(monkeypatch):
-    monkeypatch.setattr("tacit.offline.text.diagnose.SHUFFLES", 1)
+    monkeypatch.setattr("tacit.offline.text.examination.SHUFFLES", 1)
     found = diagnose_logs(draw_shop(EPISODES, personal=True))
     assert found.verdict == "works"
-    pleased = {speakers.profiles: speakers.good[0].text for speakers in found.speakers}
+    pleased = {speakers.profiles: speakers.good[0].text for speakers in found.examination.speakers}
     assert set(pleased) == {("sincere plain",), ("joker teases",)}
     assert pleased["sincere plain",] in HAPPY
     assert pleased["joker teases",] in UNHAPPY
 
 
 def test_diagnosis_of_shuffled_feedback(logs, monkeypatch):
-    monkeypatch.setattr("tacit.offline.text.diagnose.SHUFFLES", 1)
+    monkeypatch.setattr("tacit.offline.text.examination.SHUFFLES", 1)
     found = diagnose_logs(shuffle(logs))
     assert found.verdict == "cannot work"
-    assert not found.speakers
-    assert np.isnan(found.rewards).all()
-    assert "cannot be told from noise" in render_diagnosis(found, "x")
+    assert not found.examination.speakers
+    assert np.isnan(found.examination.rewards).all()
+    assert "cannot be told from noise" in found.page()
 
 
 def test_outcomes_that_contradict_are_told(model, logs):
     turned = [replace(episode, reward=1 - episode.reward) for episode in logs]
-    assert [finding.code for finding in check_anchors(turned, model)] == ["decoded-upside-down"]
-    assert [finding.code for finding in check_anchors(logs, model)] == ["anchors-agree"]
-    assert not list(check_anchors([replace(episode, reward=None) for episode in logs], model))
+    assert [finding.code for finding in check_outcomes(LogSource(turned), model.meanings)] == [
+        "decoded-upside-down"
+    ]
+    assert [finding.code for finding in check_outcomes(LogSource(logs), model.meanings)] == ["anchors-agree"]
+    assert not list(
+        check_outcomes(LogSource([replace(episode, reward=None) for episode in logs]), model.meanings)
+    )
 
 
 def test_evaluation_weighs_whole_episodes(model):
     logs = draw_shop(2000, seed=5, shares=SKEWED)
-    found = evaluate(logs, model, "uniform")
+    found = model.evaluate(logs, "uniform")
     assert set(found.estimates) == {"importance_sampling", "self_normalised"}
     for each in found.estimates.values():
         assert each.low < 1 / 15 < each.high  # of 3 questions and 5 colours one of each
@@ -327,43 +308,43 @@ def test_evaluation_weighs_whole_episodes(model):
     assert found.effective < len(logs)
     assert [finding.code for finding in found.findings] == ["no-dynamics"]
     truth = np.mean([episode.reward for episode in logs])
-    logged = evaluate(logs, model).estimates["importance_sampling"]
+    logged = model.evaluate(logs).estimates["importance_sampling"]
     assert logged.value == pytest.approx(truth, abs=0.01)
 
 
 def test_evaluation_refuses_what_it_cannot_do(model, logs):
     with pytest.raises(LogError, match="must be 'logged' or 'uniform'"):
-        evaluate(logs, model, {"a": {"b": 1.0}})
+        model.evaluate(logs, {"a": {"b": 1.0}})
     with pytest.raises(LogError, match="told from noise"):
-        evaluate(logs, replace(model, evidence=Evidence(0.0, 1.0)))
+        replace(model, meanings=replace(model.meanings, evidence=Evidence(0.0, 1.0))).evaluate(logs)
     problems = Problems()
     with pytest.raises(LogError, match="got none"):
-        evaluate(forget_chances(logs), model, "uniform", problems)
+        model.evaluate(forget_chances(logs), "uniform", problems)
     assert dict(problems.by_rule) == {"no-probability": EPISODES}
 
 
 def test_training_writes_an_agent_that_goes_on(model, logs, tmp_path):
-    agent = train(logs, model, seed=2)
+    agent = model.train(logs, seed=2)
     agent.save(tmp_path / "agent.tacit")
     source = GymSource(BookingEnv(shop(200, seed=9)))
     loaded = Agent.load(tmp_path / "agent.tacit")
-    assert not loaded.explores
+    assert not loaded.stage.explores
     first = Simulation(loaded, source, seed=1).run(200).rewards
     assert np.mean(first) > 0.5  # uniform: 1/15
     with pytest.raises(LogError, match="trained on conversations of 2 steps"):
-        train([replace(logs[0], steps=logs[0].steps[:1])], model, problems=Problems())
+        model.train([replace(logs[0], steps=logs[0].steps[:1])], problems=Problems())
 
 
 def test_training_warns_of_a_model_that_found_nothing(logs):
     with pytest.warns(UserWarning, match="cannot be trusted"):
-        train(logs, fit(shuffle(logs)))
+        fit(shuffle(logs)).train(logs)
 
 
 def test_weights_and_doubt_as_enumeration_says():
     read = ReadText(None, (0.5, 0.1), (2, 5), None)
-    assert find_weight(read, uniform=True) == pytest.approx(1 / (2 * 0.5) / (5 * 0.1))
-    assert find_weight(read, uniform=False) == 1.0
-    found = estimate(np.array([1.0, 3.0]), np.array([0.5, 1.0]), np.array([0.5, 1.0]))
+    assert weigh_episode(read, uniform=True) == pytest.approx(1 / (2 * 0.5) / (5 * 0.1))
+    assert weigh_episode(read, uniform=False) == 1.0
+    found = estimate_text(np.array([1.0, 3.0]), np.array([0.5, 1.0]), np.array([0.5, 1.0]))
     assert found["importance_sampling"].value == pytest.approx(1.75)
     assert found["self_normalised"].value == pytest.approx(3.5 / 4)
     assert found["self_normalised"].decoder_error == pytest.approx(0.5 / 4)
@@ -372,7 +353,7 @@ def test_weights_and_doubt_as_enumeration_says():
 def test_every_command_on_conversations(monkeypatch, tmp_path):
     """With the bundled models, on generated dialogues: fit, label, diagnose, evaluate, train."""
     monkeypatch.setattr("tacit.text.small.model.bundled_encoder", bundled_encoder)
-    monkeypatch.setattr("tacit.offline.text.diagnose.SHUFFLES", 2)
+    monkeypatch.setattr("tacit.offline.text.examination.SHUFFLES", 2)
     dialogues = make_dialogues(generate_tasks(40, seed=0), "hard", seed=0)
     logs, model, out = tmp_path / "logs.jsonl", tmp_path / "m.tacit", tmp_path / "out"
     with LogWriter(logs) as writer:

@@ -10,11 +10,13 @@ from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
 from tacit.experiments.learners import LEARNERS
+from tacit.learning.fast import FastLearning
 from tacit.learning.settings import Settings
-from tacit.logs.episodes import LogError, LogWriter
-from tacit.logs.survey import LogReader
+from tacit.logs.encoding import LogReader
+from tacit.logs.record import LogError
+from tacit.logs.writing import LogWriter
 from tacit.offline.fit import fit
-from tacit.offline.tables.train import train
+from tacit.planning.transition import TransitionCounts
 from tacit.problem.mdp import evaluate_policy, solve_optimal
 from tacit.simulate import Simulation
 
@@ -29,7 +31,7 @@ def shortfall(agent, mdp):
 def test_twenty_thousand_uniform_episodes_teach_the_best_policy(variant, tmp_path):
     mdp = synthetic(variant).mdp
     logs = list(draw_logs(mdp, 20_000, seed=2))
-    agent = train(logs, fit(logs))
+    agent = fit(logs).train(logs)
     assert shortfall(agent, mdp) < 0.02
     agent.save(tmp_path / "agent.tacit")
     loaded = Agent.load(tmp_path / "agent.tacit")
@@ -42,7 +44,7 @@ def test_twenty_thousand_uniform_episodes_teach_the_best_policy(variant, tmp_pat
 def test_it_goes_on_online_without_a_drop():
     env = synthetic("balanced")
     logs = list(draw_logs(env.mdp, 20_000, seed=2))
-    agent = train(logs, fit(logs))
+    agent = fit(logs).train(logs)
     regrets = np.array(Simulation(agent, GymSource(env), seed=3, mdp=env.mdp).run(3000).regrets)
     assert regrets[:300].mean() < 0.02
     assert regrets[-300:].mean() <= regrets[:300].mean() + 1e-4
@@ -56,7 +58,7 @@ def test_control_noise_teaches_nothing_and_is_told():
         each.__class__(each.episode, each.context, each.steps, int(generator.integers(2))) for each in logs
     ]
     with pytest.warns(UserWarning, match="feedback-tells-nothing"):
-        agent = train(noise, fit(noise))
+        agent = fit(noise).train(noise)
     assert shortfall(agent, mdp) > 0.3
 
 
@@ -66,7 +68,7 @@ def test_first_states_that_differ_are_played_after_a_start():
         each.__class__(each.episode, each.context, each.steps[1:], each.feedback)
         for each in draw_logs(mdp, 6000, seed=2)
     ]
-    agent = train(logs, fit(logs))
+    agent = fit(logs).train(logs)
     episode = agent.begin(0)
     assert agent.act(episode, "(start)") == "begin"
     agent.act(episode, 1)
@@ -80,7 +82,7 @@ def test_decodings_that_anchors_turned_round_are_not_trained_on():
         for each in draw_logs(mdp, 6000, seed=2)
     ]
     with pytest.raises(LogError, match="minority"):
-        train(logs, fit(logs, anchors="settle"))
+        fit(logs, anchors="settle").train(logs)
 
 
 @pytest.mark.compiled
@@ -90,9 +92,24 @@ def test_vectors_are_learned_by_the_papers_stage(tmp_path):
     path = tmp_path / "logs.jsonl"
     with LogWriter(path) as log:
         Simulation(uniform, GymSource(env), seed=0, log=log).run(2500)
-    agent = train(path, fit(path))
+    agent = fit(path).train(path)
     agent.save(tmp_path / "agent.tacit")
     agent = Agent.load(tmp_path / "agent.tacit")
     assert agent.stage.name == "policy learning"
     regrets = Simulation(agent, GymSource(env), seed=5, mdp=env.mdp).run(200).regrets
     assert np.mean(regrets) < 0.05
+
+
+def test_the_stage_of_counts_is_the_one_that_would_have_counted():
+    """What `from_counts` makes saves and loads as any stage, and judges as one that met the tuples itself."""
+    layout, settings = synthetic().mdp.layout, Settings()
+    counts = np.random.default_rng(0).integers(0, 9, (2, 2, 2, 5)).astype(float)
+    stage = FastLearning.from_counts(layout, settings, counts, TransitionCounts(layout), 600)
+    again = FastLearning.from_state(layout, settings, stage.to_state())
+    assert (again.episodes, again.explored) == (600, 600)
+    for x in (0, 1):
+        np.testing.assert_array_equal(stage.plan(x, 0.5).policy, again.plan(x, 0.5).policy)
+    for at, judgement in stage.judgements.items():
+        np.testing.assert_array_equal(judgement.phi, again.judgements[at].phi)
+    counts[:] = 0
+    assert stage.counts.any()

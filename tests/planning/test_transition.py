@@ -246,3 +246,20 @@ def test_adding_a_path_costs_its_rows_not_the_whole():
     add = min(repeat(lambda: counts.add(0, [0, 5, 6, 7], [1, 2, 3, 4]), number=20, repeat=5)) / 20
     renew = min(repeat(lambda: counts.restore(counts.to_state()), number=1, repeat=5))
     assert add < renew / 20
+
+
+def test_many_paths_count_as_one_by_one():
+    paths = random_paths(RAGGED, 50, seed=3)
+    states, actions = (np.array(column) for column in zip(*paths, strict=True))
+    together, apart = TransitionCounts(RAGGED), TransitionCounts(RAGGED)
+    together.add_paths(states, actions)
+    for path in paths:
+        apart.add(*path)
+    np.testing.assert_array_equal(together.counts, apart.counts)
+    np.testing.assert_array_equal(together.estimate(0), apart.estimate(0))
+    for wrong, message in ((states[:, :2], "of shape"), (states + 3, "of the layout")):
+        with pytest.raises(ValueError, match=message):
+            together.add_paths(wrong, actions)
+    with pytest.raises(ValueError, match="of the layout"):
+        together.add_paths(states, actions + 3)
+    np.testing.assert_array_equal(together.counts, apart.counts)

@@ -11,171 +11,77 @@ What it cannot decode: such an episode counts 0 at the lower end and 1 at the up
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from scipy.special import ndtri
 
 from tacit.base.arrays import FloatArray
 from tacit.decoding.judgement import HETEROGENEOUS, UNKNOWN, judge
-from tacit.logs.episodes import Problems
-from tacit.logs.survey import LogReader
-from tacit.offline.reward_model import Logs, Progress, RewardModel, TableModel, open_logs
-from tacit.offline.tables.gathering import read_episodes
-from tacit.offline.tables.off_policy import (
-    ESTIMATORS,
-    Estimated,
-    effective_size,
-    estimate_values,
-    untried_mass,
-)
-from tacit.offline.tables.paths import Paths, collect_paths
-from tacit.offline.tables.policies import LOGGED, find_policy, stack_policies
-from tacit.trust.findings import Finding, raised, verdict, worst_first
+from tacit.logs.encoding import LogReader
+from tacit.logs.problems import Problems
+from tacit.logs.reading import LogSource, Progress
+from tacit.offline.estimators import Estimated, effective_size
+from tacit.offline.evaluation import LEVEL, Evaluation, PolicyChoice, PolicyValue, find_doubts, name_policy
+from tacit.offline.passes import read_through
+from tacit.offline.tables.meanings import TableMeanings
+from tacit.offline.tables.off_policy import ESTIMATORS, estimate_values, untried_mass
+from tacit.offline.tables.paths import LoggedPaths, collect_paths
+from tacit.offline.tables.policies import find_policy, stack_policies
+from tacit.trust.findings import worst_first
 
-LEVEL = 0.95
 REFITS = 50
 """Times that the decoder's tuples are drawn anew; meanings that come out alike are evaluated once."""
 SEED = 29
 """Of those draws, so that an evaluation is a function of logs, model and policy."""
-LEAST_EFFECTIVE = 100
-"""Effective episodes below which no interval can be trusted."""
-THIN = 0.1
-"""Share of the episodes below which their effective number deserves a caution."""
-MOST_UNTRIED = 0.01
-"""How much of a policy may go where no log has been before its value is unknown."""
-OFF = 4.0
-"""Standard errors by which mean weights may differ from 1 before logged probabilities are doubted."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A value with its 95 % interval; `decoder_error` is the part of its standard error that the decoder has."""
-
-    value: float
-    low: float
-    high: float
-    error: float
-    decoder_error: float
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What a policy is worth, by four estimators, and how far they can be trusted.
-
-    `estimates` are under the meaning of feedback, `lower_bounds` under the decoded reward. `effective` is how many
-    episodes of the policy itself the logs are worth.
-    """
-
-    policy: str
-    episodes: int
-    effective: float
-    undecoded: float
-    estimates: Mapping[str, Estimate]
-    lower_bounds: Mapping[str, Estimate]
-    findings: tuple[Finding, ...]
-
-    @property
-    def verdict(self) -> str:
-        """Return "works", "works with caution" or "cannot work"."""
-        return verdict(self.findings)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Return what speaks against trusting the intervals."""
-        return tuple(str(finding) for finding in raised(self.findings))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "policy": self.policy,
-            "episodes": self.episodes,
-            "effective_sample_size": self.effective,
-            "undecoded": self.undecoded,
-            "verdict": self.verdict,
-            "estimates": {name: vars(each) for name, each in self.estimates.items()},
-            "lower_bounds": {name: vars(each) for name, each in self.lower_bounds.items()},
-            "warnings": list(self.warnings),
-        }
-
-
-def evaluate(
-    logs: Logs,
-    model: RewardModel,
-    policy: str | os.PathLike[str] | Mapping[str, Any] = LOGGED,
-    problems: Problems | None = None,
-    progress: Progress | None = None,
+def evaluate_table(
+    meanings: TableMeanings,
+    source: LogSource,
+    policy: PolicyChoice,
+    problems: Problems | None,
+    progress: Progress | None,
 ) -> Evaluation:
-    """Return what a policy would have earned in the logged episodes' place; see `tacit.offline.tables.policies`.
-
-    >>> from tacit.envs.drawn_logs import draw_logs
-    >>> from tacit.envs.synthetic import synthetic_mdp
-    >>> from tacit.offline.fit import fit
-    >>> logs = list(draw_logs(synthetic_mdp(), 4000, seed=0))
-    >>> result = evaluate(logs, fit(logs), "uniform")
-    >>> estimate = result.estimates["self_normalised"]
-    >>> estimate.low < 0.0176 < estimate.high, result.verdict
-    (True, 'works')
-    """
-    if not isinstance(model, TableModel):
-        from tacit.offline.text.evaluate import evaluate_text  # here, because what reads text is optional
-        from tacit.offline.text.reward_model import TextRewardModel
-
-        assert isinstance(model, TextRewardModel)
-        return evaluate_text(logs, model, policy, problems, progress)
-    reader = LogReader(model.layout)
-    episodes = read_episodes(open_logs(logs, problems)(), reader, problems, progress)
-    paths = collect_paths(model.layout, model.reading, episodes)
-    return evaluate_paths(paths, model, policy)
+    """Return what a policy would have earned in the logged episodes' place; see `tacit.offline.tables.policies`."""
+    episodes = read_through(source, LogReader(meanings.layout).read, problems, progress)
+    return evaluate_paths(collect_paths(meanings.layout, meanings.reading, episodes), meanings, policy)
 
 
-def evaluate_paths(
-    paths: Paths, model: TableModel, policy: str | os.PathLike[str] | Mapping[str, Any]
-) -> Evaluation:
+def evaluate_paths(paths: LoggedPaths, meanings: TableMeanings, policy: PolicyChoice) -> Evaluation:
     """Return the evaluation of a policy on episodes that are already encoded."""
     chances, estimated = fill_chances(paths)
-    found = find_policy(model.layout, policy)
+    found = find_policy(meanings.layout, policy)
     if found is None:
         policies, ratios = _expand(paths, paths.frequencies), np.ones_like(chances)
     else:
         policies = stack_policies(found, paths.contexts)
         ratios = chosen_chances(paths, policies) / chances
     weights = ratios.prod(axis=1)
-    meanings = _by_action(model.meanings, model.layout.max_actions)
-    decoded = decoded_table(model)
-    at = (paths.states[:, -1], paths.last_group, paths.values, paths.actions[:, -1])
-    undecoded = float(weights @ np.isnan(meanings[at])) / max(float(weights.sum()), 1e-12)
+    phi = _by_action(meanings.phi, meanings.layout.max_actions)
+    undecoded = float(weights @ np.isnan(phi[paths.ends])) / max(float(weights.sum()), 1e-12)
 
-    def estimates(table: FloatArray, refits: list[FloatArray]) -> dict[str, Estimate]:
-        return intervals(paths, policies, ratios, table, refits, model.c)
+    def estimates(table: FloatArray, refits: list[FloatArray]) -> dict[str, PolicyValue]:
+        return intervals(paths, policies, ratios, table, refits, meanings.c)
 
     untried = untried_mass(paths, policies, ratios)
     return Evaluation(
-        policy=policy
-        if isinstance(policy, str)
-        else "table"
-        if isinstance(policy, Mapping)
-        else os.fspath(policy),
+        policy=name_policy(policy),
         episodes=len(paths),
         effective=round(effective_size(weights), 1),
         undecoded=round(undecoded, 6),
-        estimates=estimates(meanings, refit_meanings(model)),
-        lower_bounds=estimates(decoded, []),
-        findings=worst_first(find_problems(weights, untried, undecoded, estimated)),
+        estimates=estimates(phi, refit_meanings(meanings)),
+        lower_bounds=estimates(decoded_table(meanings), []),
+        findings=worst_first(find_doubts(weights, untried, undecoded, estimated)),
     )
 
 
 def intervals(
-    paths: Paths,
+    paths: LoggedPaths,
     policies: FloatArray,
     ratios: FloatArray,
     table: FloatArray,
     refits: list[FloatArray],
     c: float,
-) -> dict[str, Estimate]:
+) -> dict[str, PolicyValue]:
     """Return every estimator's value and interval under a table of rewards (S_H, G, V, K), NaN where unknown."""
 
     def values(rewards: FloatArray, unknown: float) -> dict[str, Estimated]:
@@ -193,7 +99,7 @@ def intervals(
         drawn = np.array([other[name].value for other in others]) - middle[name].value
         decoder = float(np.sqrt((counts * drawn**2).sum() / max(len(refits), 1)))
         ends = [np.hypot(each[name].error, decoder) for each in (low, high, middle)]
-        found[name] = Estimate(
+        found[name] = PolicyValue(
             middle[name].value,
             float(low[name].value - z * ends[0]),
             float(high[name].value + z * ends[1]),
@@ -203,41 +109,41 @@ def intervals(
     return found
 
 
-def refit_meanings(model: TableModel, refits: int = REFITS) -> list[FloatArray]:
+def refit_meanings(meanings: TableMeanings, refits: int = REFITS) -> list[FloatArray]:
     """Return the meanings (S_H, G, V, K) of models fitted to tuples drawn anew from the model's own.
 
     The feedback after each action is drawn from its frequencies, as many times as there were effective tuples.
     """
-    generator, K = np.random.default_rng(SEED), model.layout.max_actions
-    meanings = np.repeat(model.meanings[None], refits, axis=0)
-    for (s, x), judgement in model.judgements.items():
+    generator, K = np.random.default_rng(SEED), meanings.layout.max_actions
+    drawn_phi = np.repeat(meanings.phi[None], refits, axis=0)
+    for (s, x), judgement in meanings.judgements.items():
         if judgement.kind != HETEROGENEOUS:
             continue
-        table = model.counts[s, x, :, : len(judgement.tuples)]
+        table = meanings.counts[s, x, :, : len(judgement.tuples)]
         n, chances = np.rint(table.sum(axis=0)).astype(np.int64), (table / table.sum(axis=0)).T  # (K, V)
         for b in range(refits):
             drawn = generator.multinomial(n, chances / chances.sum(axis=1, keepdims=True)).T.astype(
                 np.float64
             )
-            again = judge(drawn, model.c, model.settings.judgement)
+            again = judge(drawn, meanings.c, meanings.settings.judgement)
             if again.kind == HETEROGENEOUS:
-                phi = 1 - again.phi if model.flipped[s, x] else again.phi
-                meanings[b, s, x] = np.where(drawn.sum(axis=1) > 0, phi, model.meanings[s, x])
+                phi = 1 - again.phi if meanings.flipped[s, x] else again.phi
+                drawn_phi[b, s, x] = np.where(drawn.sum(axis=1) > 0, phi, meanings.phi[s, x])
             else:
-                meanings[b, s, x] = model.c
-    return [_by_action(each, K) for each in meanings]
+                drawn_phi[b, s, x] = meanings.c
+    return [_by_action(each, K) for each in drawn_phi]
 
 
-def decoded_table(model: TableModel) -> FloatArray:
+def decoded_table(meanings: TableMeanings) -> FloatArray:
     """Return the decoded reward J of each (s, g, v, a), NaN where nothing is decoded."""
-    table = np.full(model.counts.shape, np.nan)
-    for (s, x), judgement in model.judgements.items():
+    table = np.full(meanings.counts.shape, np.nan)
+    for (s, x), judgement in meanings.judgements.items():
         if judgement.kind != UNKNOWN:
             table[s, x, :, : len(judgement.tuples)] = judgement.rewards
     return table
 
 
-def fill_chances(paths: Paths) -> tuple[FloatArray, bool]:
+def fill_chances(paths: LoggedPaths) -> tuple[FloatArray, bool]:
     """Return the probabilities of the logged actions (n, H), or their frequency; and whether the log lacked any."""
     missing = np.isnan(paths.chances)
     if not missing.any():
@@ -245,13 +151,13 @@ def fill_chances(paths: Paths) -> tuple[FloatArray, bool]:
     return np.where(missing, chosen_chances(paths, _expand(paths, paths.frequencies)), paths.chances), True
 
 
-def chosen_chances(paths: Paths, policies: FloatArray) -> FloatArray:
+def chosen_chances(paths: LoggedPaths, policies: FloatArray) -> FloatArray:
     """Return the probability of each logged action under the policies of its context, (n, H)."""
     steps = np.arange(paths.layout.horizon)[None, :]
     return np.asarray(policies[paths.owner[:, None], steps, paths.states, paths.actions])
 
 
-def _expand(paths: Paths, policies: FloatArray) -> FloatArray:
+def _expand(paths: LoggedPaths, policies: FloatArray) -> FloatArray:
     return np.broadcast_to(policies, (len(paths.contexts), *policies.shape[1:]))
 
 
@@ -274,52 +180,3 @@ def _multiplicities(refits: list[FloatArray], table: FloatArray) -> FloatArray:
     """Return how often each of `_distinct` was drawn."""
     keys = [refit.tobytes() for refit in refits]
     return np.array([keys.count(each.tobytes()) for each in _distinct(refits, table)], dtype=np.float64)
-
-
-def find_problems(
-    weights: FloatArray, untried: float, undecoded: float, estimated: bool
-) -> Iterator[Finding]:
-    """Yield what speaks against trusting intervals: weights (n,), and the shares of what is untried or undecoded."""
-    n, size = len(weights), effective_size(weights)
-    if size < max(LEAST_EFFECTIVE, THIN * n):
-        yield Finding(
-            "overlap-thin",
-            "error" if size < LEAST_EFFECTIVE else "caution",
-            "",
-            f"{n:,} logged episodes are worth {size:,.0f} of the policy's own: it does what the logs rarely did.",
-            "Log episodes of a policy nearer to it; until then trust no interval, and the model-based estimate only as "
-            "far as its dynamics.",
-        )
-    if untried > MOST_UNTRIED:
-        yield Finding(
-            "actions-untried",
-            "error",
-            "",
-            f"{untried:.0%} of the policy's episodes take an action in a state where no logged one did.",
-            "Nothing tells what follows: log such episodes, or evaluate a policy that stays with what was tried.",
-        )
-    spread = float(weights.std(ddof=1)) / np.sqrt(n) if n > 1 else np.inf
-    if untried <= MOST_UNTRIED and abs(weights.mean() - 1) > OFF * spread + 1e-9:
-        yield Finding(
-            "probabilities-off",
-            "caution",
-            "",
-            f"Weights must average to 1, they average to {weights.mean():.3f} (standard error {spread:.3f}).",
-            "Check that the logged probabilities are those with which the actions were drawn.",
-        )
-    if undecoded > 0:
-        yield Finding(
-            "undecoded",
-            "caution" if undecoded > MOST_UNTRIED else "info",
-            "",
-            f"{undecoded:.1%} of the weight lies on ends that the model cannot decode; intervals allow anything there.",
-            "Fit the model to more episodes that end so.",
-        )
-    if estimated:
-        yield Finding(
-            "probabilities-estimated",
-            "caution",
-            "",
-            "Some steps do not tell the probability of their action; the frequency in the logs stands in for it.",
-            "Log the probability of each action.",
-        )

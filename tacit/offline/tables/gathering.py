@@ -1,40 +1,44 @@
-"""The pass over logs that gathers tuples: of finite data counts, of vectors a sample, so that memory is bounded."""
+"""The pass over logs that gathers tuples: of finite data counts, of vectors a sample, so that memory is bounded.
+
+Of finite data counts add up, so that pieces of the logs can be gathered apart, by whatever engine.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.decoding.reading import FiniteReading, Reading, fit_reading
-from tacit.decoding.tuples import Reservoir, TupleCounts, TupleRow, Tuples, counted_shape, is_finite
-from tacit.logs.episodes import LogError, LoggedEpisode, Problem, Problems
-from tacit.logs.files import dump_json
-from tacit.logs.survey import LogReader, ReadEpisode
-from tacit.offline.reward_model import Progress
-from tacit.offline.tables.tuples import (
-    FLUSH,
-    MOST_TUPLES,
-    UNIFORM_LEVEL,
-    UNKNOWN_PROBABILITY,
-    Selection,
-    uniformity_p_value,
+from tacit.decoding.tuples import (
+    Reservoir,
+    TupleCounts,
+    TupleRow,
+    Tuples,
+    check_finite,
+    counted_shape,
+    is_finite,
 )
+from tacit.engines.dealing import deal
+from tacit.engines.task import Report
+from tacit.logs.encoding import EncodedEpisode, LogReader
+from tacit.logs.pieces import Piece, raw_records
+from tacit.logs.problems import KeptProblems, Problem, Problems
+from tacit.logs.reading import LogSource, Progress, check_raws
+from tacit.offline.passes import read_through, sift
+from tacit.offline.tables.anchors import MOST_ANCHORS, KnownOutcome, known_outcome
+from tacit.offline.teaching import NothingToLearnError, Teaching, uniformity_p_value
 from tacit.problem.layout import Layout
 
 HELD_BACK = 5
 """The tuple of every fifth line is held back to validate."""
-MOST_ANCHORS = 10_000
-"""Known outcomes that are kept: far more than it takes to settle an orientation."""
-REPORT_EVERY = 5_000
-"""Episodes between two calls of `Progress`."""
-
-
-class NothingToLearnError(LogError):
-    """Logs from which nothing can be learned, however many there are."""
+FLUSH = 50_000
+"""Tuples kept as rows before they are counted."""
+MOST_TUPLES = 200_000
+"""Tuples kept of logs with vectors: a uniform sample of all, so that memory is bounded."""
 
 
 @dataclass
@@ -77,45 +81,59 @@ class SplitCounts:
 
 @dataclass
 class Gathered:
-    """What one pass over the logs leaves: tuples whose last action was random, and those of which that is unknown."""
+    """What one pass over the logs leaves: the tuples that teach, and what was met on the way.
+
+    `actions` are those of known and of unknown probability, (S_H, X, K) each; X is 1 for vectors. `counted` holds, of
+    finite data, the tuples that are no longer kept as rows.
+    """
 
     layout: Layout
-    selection: Selection
-    known: Reservoir[TupleRow]
-    unknown: Reservoir[TupleRow]
+    teaching: Teaching[TupleRow]
     counted: dict[str, SplitCounts]
     visits: FloatArray  # (S_H,)
-    actions: dict[str, FloatArray]  # each (S_H, X, K); X is 1 for vectors
-    episodes: int = 0
-    anchors: list[tuple[Any, int, Any, int]] = field(default_factory=list)
+    actions: dict[str, FloatArray]
+    anchors: list[KnownOutcome] = field(default_factory=list)
 
-    def add(self, episode: ReadEpisode) -> None:
+    @staticmethod
+    def empty(layout: Layout, assume_uniform: bool) -> Gathered:
+        """Return what a pass begins with."""
+        finite, names = is_finite(layout), ("known", "unknown")
+        most = None if finite else MOST_TUPLES
+        S_H, X = layout.endings.size, counted_shape(layout)[1] if finite else 1
+        return Gathered(
+            layout,
+            Teaching(Reservoir(most), Reservoir(most), assume_uniform),
+            {name: SplitCounts.empty(FiniteReading(layout)) for name in names} if finite else {},
+            np.zeros(S_H),
+            {name: np.zeros((S_H, X, layout.max_actions)) for name in names},
+        )
+
+    def add(self, episode: EncodedEpisode) -> None:
         """Take one episode."""
-        self.episodes += 1
-        self.visits[episode.states[-1]] += 1
-        if episode.reward in (0, 1) and len(self.anchors) < MOST_ANCHORS:
-            self.anchors.append(
-                (episode.context, episode.states[-1], episode.feedback, int(episode.reward or 0))
-            )
-        weight = self.selection.weight(episode)
-        if weight == 0:
+        s, a = episode.states[-1], episode.actions[-1]
+        self.visits[s] += 1
+        if len(self.anchors) < MOST_ANCHORS and (known := known_outcome(episode)) is not None:
+            self.anchors.append(known)
+        admitted = self.teaching.admit(episode.probabilities[-1], int(self.layout.endings.n_actions[s]))
+        if admitted is None:
             return
-        name = "unknown" if weight is None else "known"
-        x = episode.context if isinstance(episode.context, int) and is_finite(self.layout) else 0
-        self.actions[name][episode.states[-1], x, episode.actions[-1]] += 1
-        columns = self.unknown if weight is None else self.known
-        end = (episode.context, episode.states[-1], episode.actions[-1], episode.feedback)
-        columns.add((*end, 1.0 if weight is None else weight, episode.position))
-        if columns.most is None and len(columns) >= FLUSH:
+        kept, weight = admitted
+        kept.add((episode.context, s, a, episode.feedback, weight, episode.position))
+        x = episode.context if self.counted and isinstance(episode.context, int) else 0
+        self.actions["known" if kept is self.teaching.known else "unknown"][s, x, a] += 1
+        if kept.most is None and len(kept) >= FLUSH:
             self.flush()
 
     def merge(self, other: Gathered) -> None:
         """Take in what a pass over other episodes of the same logs left; finite data alone, of which counts add up."""
         self.flush()
         other.flush()
-        self.episodes += other.episodes
+        ours, theirs = self.teaching, other.teaching
+        ours.episodes += theirs.episodes
+        ours.left_out += theirs.left_out
+        ours.known.seen += theirs.known.seen
+        ours.unknown.seen += theirs.unknown.seen
         self.visits = self.visits + other.visits
-        self.selection.left_out += other.selection.left_out
         self.anchors = (self.anchors + other.anchors)[:MOST_ANCHORS]
         for name, counts in self.counted.items():
             counts.merge(other.counted[name])
@@ -123,96 +141,103 @@ class Gathered:
 
     def flush(self) -> None:
         """Count the tuples of finite data and forget them."""
-        if is_finite(self.layout):
+        if self.counted:
             reading = FiniteReading(self.layout)
-            self.counted["known"].add(reading, Tuples.from_rows(self.known.take()))
-            self.counted["unknown"].add(reading, Tuples.from_rows(self.unknown.take()))
+            self.counted["known"].add(reading, Tuples.from_rows(self.teaching.known.take()))
+            self.counted["unknown"].add(reading, Tuples.from_rows(self.teaching.unknown.take()))
 
     def accept_unknown(self) -> float | None:
         """Take the tuples of unknown probability in if their actions look uniform; return the test's p-value if so."""
-        n = int(self.actions["unknown"].sum())
-        if not n:
+        unknown = self.actions["unknown"]
+        if not unknown.any():
             return None
-        p_value = uniformity_p_value(self.layout, self.actions["unknown"])
-        if p_value < UNIFORM_LEVEL:
-            self.selection.left_out[UNKNOWN_PROBABILITY] += n
-            return None
-        self.actions["known"] = self.actions["known"] + self.actions["unknown"]
-        self.flush()
-        if is_finite(self.layout):
-            self.counted["known"].merge(self.counted["unknown"])
-        self.known.rows += self.unknown.rows
-        return p_value
+        accepted = self.teaching.accept_unknown(ends_p_value(self.layout, unknown))
+        if accepted is not None:
+            self.actions["known"] = self.actions["known"] + unknown
+            if self.counted:
+                self.flush()
+                self.counted["known"].merge(self.counted["unknown"])
+        return accepted
 
     def count(self, seed: int) -> tuple[Reading, SplitCounts]:
         """Return the reading, fitted if data are vectors, and the counts of its tuples."""
-        if is_finite(self.layout):
+        if self.counted:
             self.flush()
             return FiniteReading(self.layout), self.counted["known"]
-        reading, counted = fit_reading(self.layout, Tuples.from_rows(self.known.take()), seed)
+        reading, counted = fit_reading(self.layout, Tuples.from_rows(self.teaching.known.take()), seed)
         counts = SplitCounts.empty(reading)
         counts.add(reading, counted)
         return reading, counts
 
 
 def gather(
-    episodes: Iterable[LoggedEpisode],
+    source: LogSource,
     layout: Layout,
     assume_uniform: bool = False,
     problems: Problems | None = None,
     progress: Progress | None = None,
 ) -> Gathered:
-    """Return the tuples of the episodes; one that the layout cannot encode goes to `problems`."""
-    finite = is_finite(layout)
-    most = None if finite else MOST_TUPLES
-    counted = {}
-    if finite:
-        counted = {name: SplitCounts.empty(FiniteReading(layout)) for name in ("known", "unknown")}
-    S_H, X = int(layout.n_states[-1]), counted_shape(layout)[1] if finite else 1
-    actions = {name: np.zeros((S_H, X, layout.max_actions)) for name in ("known", "unknown")}
-    selection = Selection(layout, assume_uniform)
-    gathered = Gathered(layout, selection, Reservoir(most), Reservoir(most), counted, np.zeros(S_H), actions)
-    for episode in read_episodes(episodes, LogReader(layout), problems, progress):
+    """Return the tuples of the logs; an episode that the layout cannot encode goes to `problems`."""
+    gathered = Gathered.empty(layout, assume_uniform)
+    for episode in read_through(source, LogReader(layout).read, problems, progress):
         gathered.add(episode)
     return gathered
 
 
-def read_episodes(
-    episodes: Iterable[LoggedEpisode],
-    reader: LogReader,
-    problems: Problems | None,
+def gather_pieces(
+    pieces: Iterable[Piece],
+    layout: Layout,
+    assume_uniform: bool,
+    engine: str,
+    problems: Problems | None = None,
     progress: Progress | None = None,
-) -> Iterator[ReadEpisode]:
-    """Yield episodes in the layout's indices; those it cannot encode go to `problems`, or are told of at the end."""
-    n, own = 0, problems if problems is not None else Problems()
-    for n, episode in enumerate(episodes, 1):
-        read = reader.read(episode)
-        if isinstance(read, ReadEpisode):
-            yield read
-        else:
-            own.add(Problem.of(read, episode), dump_json(episode.to_json()))
-        if progress is not None and n % REPORT_EVERY == 0:
-            progress(REPORT_EVERY)
-    if progress is not None:
-        progress(n % REPORT_EVERY)
+) -> Gathered:
+    """Return the tuples of pieces of logs that an engine deals out; of finite data alone."""
+    check_finite(layout, f"the engine {engine}")
+    own, gathered = problems if problems is not None else Problems(), Gathered.empty(layout, assume_uniform)
+    for done in deal(pieces, partial(Gatherer, layout, assume_uniform), engine=engine):
+        part, kept = done.result
+        gathered.merge(part)
+        for problem, raw in kept:
+            own.add(problem, raw)
+        if progress is not None:
+            progress(part.teaching.episodes + len(kept))
     if problems is None:
         own.warn()
+    return gathered
+
+
+class Gatherer:
+    """Gathers the tuples of pieces, in a worker."""
+
+    def __init__(self, layout: Layout, assume_uniform: bool) -> None:
+        self._reader, self._assume_uniform = LogReader(layout), assume_uniform
+
+    def __call__(self, piece: Piece, report: Report) -> tuple[Gathered, list[tuple[Problem, bytes]]]:
+        """Return the tuples of one piece, and what was wrong in it."""
+        problems, gathered = KeptProblems(), Gathered.empty(self._reader.layout, self._assume_uniform)
+        for episode in sift(check_raws(raw_records(piece)), self._reader.read, problems):
+            gathered.add(episode)
+        gathered.flush()
+        return gathered, problems.kept
+
+
+def ends_p_value(layout: Layout, counts: FloatArray) -> float:
+    """Return the p-value of last actions being uniform in each ending and context, from counts (S_H, X, K)."""
+    places = np.argwhere(counts.sum(axis=-1) > 0)
+    return uniformity_p_value((counts[s, x, : layout.endings.n_actions[s]] for s, x in places), untested=0.0)
 
 
 def check_learnable(gathered: Gathered) -> None:
     """Raise unless some last state was left by two actions at random."""
-    tried = gathered.actions["known"].sum(axis=1)  # (S_H, K)
+    tried, teaching = gathered.actions["known"].sum(axis=1), gathered.teaching  # (S_H, K)
     if not tried.any():
         raise NothingToLearnError(
-            f"a model needs episodes whose last action was random, got none among {gathered.episodes:,} "
-            f"({_left_out(gathered)}); log the probability of each action, or say that they were uniform"
+            f"a model needs episodes whose last action was random, got none among {teaching.episodes:,} "
+            f"({teaching.why_left_out}); log the probability of each action, or say that they were uniform"
         )
     if (tried > 0).sum(axis=1).max() < 2:
         raise NothingToLearnError(
             f"feedback can only be understood where several actions were tried, got one action in each last state of "
             f"{int(tried.sum()):,} episodes: there is nothing to learn from; log episodes that end with other actions"
         )
-
-
-def _left_out(gathered: Gathered) -> str:
-    return ", ".join(f"{why}: {n:,}" for why, n in gathered.selection.left_out.items()) or "none was read"

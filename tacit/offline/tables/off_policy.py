@@ -21,17 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.offline.tables.paths import Paths
+from tacit.offline.estimators import Estimated, estimate_mean, importance_sampling, self_normalised
+from tacit.offline.tables.paths import LoggedPaths
 from tacit.planning.transition import TransitionCounts
 
 ESTIMATORS = ("importance_sampling", "self_normalised", "model_based", "doubly_robust")
-
-
-class Estimated(NamedTuple):
-    """A value and its standard error."""
-
-    value: float
-    error: float
 
 
 class Dynamics(NamedTuple):
@@ -44,7 +38,7 @@ class Dynamics(NamedTuple):
     tuples: FloatArray
 
 
-class Values(NamedTuple):
+class PlannedValues(NamedTuple):
     """Q (contexts, H, S, K) and V (contexts, H, S) of a policy under estimated dynamics."""
 
     Q: FloatArray
@@ -52,14 +46,14 @@ class Values(NamedTuple):
 
 
 def estimate_values(
-    paths: Paths, policies: FloatArray, ratios: FloatArray, rewards: FloatArray, prior: FloatArray
+    paths: LoggedPaths, policies: FloatArray, ratios: FloatArray, rewards: FloatArray, prior: FloatArray
 ) -> dict[str, Estimated]:
     """Return every estimate; policies (contexts, H, S, K), ratios pi/p (n, H), rewards of each (s, g, v, a).
 
     `prior` (S_H, G, K) is what an action is worth that the episodes did not try.
     """
     weights = ratios.prod(axis=1)
-    earned = rewards[paths.states[:, -1], paths.last_group, paths.values, paths.actions[:, -1]]
+    earned = rewards[paths.ends]
     dynamics = estimate_dynamics(paths, rewards, prior)
     return {
         "importance_sampling": importance_sampling(weights, earned),
@@ -69,25 +63,7 @@ def estimate_values(
     }
 
 
-def importance_sampling(weights: FloatArray, rewards: FloatArray) -> Estimated:
-    """Return 1/n sum w r.
-
-    >>> importance_sampling(np.array([1.0, 1.0]), np.array([1.0, 0.0])).value
-    0.5
-    """
-    return _mean(weights * rewards)
-
-
-def self_normalised(weights: FloatArray, rewards: FloatArray) -> Estimated:
-    """Return sum w r / sum w, its error by the delta method: sqrt(sum w^2 (r - V)^2) / sum w."""
-    total = float(weights.sum())
-    if total == 0:
-        return Estimated(math.nan, math.inf)
-    value = float(weights @ rewards) / total
-    return Estimated(value, float(np.sqrt(((weights * (rewards - value)) ** 2).sum())) / total)
-
-
-def model_based(paths: Paths, policies: FloatArray, dynamics: Dynamics) -> Estimated:
+def model_based(paths: LoggedPaths, policies: FloatArray, dynamics: Dynamics) -> Estimated:
     """Return 1/n sum V_1(x); its variance by the delta method, from the rows of counts that it is made of.
 
         Var = 1/n Var[V_1(x)]  +  sum_{s,g,a} D(s,g,a)^2 Var[r | s,g,a] / N(s,g,a)
@@ -114,7 +90,7 @@ def model_based(paths: Paths, policies: FloatArray, dynamics: Dynamics) -> Estim
 
 
 def doubly_robust(
-    paths: Paths,
+    paths: LoggedPaths,
     policies: FloatArray,
     ratios: FloatArray,
     earned: FloatArray,
@@ -132,10 +108,12 @@ def doubly_robust(
         dynamics = estimate_dynamics(paths.part(others if len(others) else chosen), rewards, prior)
         values = backward_values(paths, policies, dynamics)
         terms[chosen] = robust_terms(paths.part(chosen), ratios[chosen], earned[chosen], values)
-    return _mean(terms)
+    return estimate_mean(terms)
 
 
-def robust_terms(paths: Paths, ratios: FloatArray, earned: FloatArray, values: Values) -> FloatArray:
+def robust_terms(
+    paths: LoggedPaths, ratios: FloatArray, earned: FloatArray, values: PlannedValues
+) -> FloatArray:
     """Return V_1(x) + sum_h rho_{1:h} (r_h + V_{h+1}(s_{h+1}) - Q_h(s_h, a_h)) of each episode, (n,)."""
     x, H = paths.owner, paths.layout.horizon
     terms, rho = np.array(values.V[x, 0, 0]), np.ones(len(paths))
@@ -146,19 +124,14 @@ def robust_terms(paths: Paths, ratios: FloatArray, earned: FloatArray, values: V
     return terms
 
 
-def estimate_dynamics(paths: Paths, rewards: FloatArray, prior: FloatArray) -> Dynamics:
+def estimate_dynamics(paths: LoggedPaths, rewards: FloatArray, prior: FloatArray) -> Dynamics:
     """Return the smoothed counts of Algorithm 4, line 5, and the mean reward of each (s, g, a); `prior` if untried."""
-    layout = paths.layout
-    transitions = TransitionCounts(layout)
-    counts = np.zeros_like(transitions.counts)
-    for h in range(layout.horizon - 1):
-        at = (paths.states[:, h], paths.actions[:, h], paths.states[:, h + 1])
-        np.add.at(counts[h], at, 1)
-    transitions.restore({"counts": counts})
+    transitions = TransitionCounts(paths.layout)
+    transitions.add_paths(paths.states, paths.actions)
     S_H, G, _, K = rewards.shape
     total, square, n = np.zeros((3, S_H, G, K))
-    at = (paths.states[:, -1], paths.last_group, paths.actions[:, -1])
-    earned = rewards[at[0], at[1], paths.values, at[2]]
+    s, g, _, a = paths.ends
+    at, earned = (s, g, a), rewards[paths.ends]
     for into, amount in ((n, np.ones(len(paths))), (total, earned), (square, earned**2)):
         np.add.at(into, at, amount)
     mean = np.where(n > 0, total / np.maximum(n, 1), prior)
@@ -166,7 +139,7 @@ def estimate_dynamics(paths: Paths, rewards: FloatArray, prior: FloatArray) -> D
     return Dynamics(transitions.estimate(0), transitions.visits.astype(np.float64), mean, spread, n)
 
 
-def backward_values(paths: Paths, policies: FloatArray, dynamics: Dynamics) -> Values:
+def backward_values(paths: LoggedPaths, policies: FloatArray, dynamics: Dynamics) -> PlannedValues:
     """Return Q and V of the policies by backward induction, for all contexts at once."""
     X, (H, S, K) = len(paths.contexts), paths.layout.mask.shape
     Q, V = np.zeros((X, H, S, K)), np.zeros((X, H, S))
@@ -176,7 +149,7 @@ def backward_values(paths: Paths, policies: FloatArray, dynamics: Dynamics) -> V
     for h in range(H - 2, -1, -1):
         Q[:, h] = np.einsum("sak,xk->xsa", dynamics.transitions[h], V[:, h + 1])
         V[:, h] = (policies[:, h] * Q[:, h]).sum(axis=-1)
-    return Values(Q, V)
+    return PlannedValues(Q, V)
 
 
 def forward_occupancy(policies: FloatArray, transitions: FloatArray) -> FloatArray:
@@ -191,17 +164,7 @@ def forward_occupancy(policies: FloatArray, transitions: FloatArray) -> FloatArr
     return occupancy
 
 
-def effective_size(weights: FloatArray) -> float:
-    """Return (sum w)^2 / sum w^2: how many episodes of the policy itself the weighted ones are worth.
-
-    >>> effective_size(np.array([1.0, 1.0, 0.0]))
-    2.0
-    """
-    square = float((weights**2).sum())
-    return float(weights.sum()) ** 2 / square if square > 0 else 0.0
-
-
-def untried_mass(paths: Paths, policies: FloatArray, ratios: FloatArray) -> float:
+def untried_mass(paths: LoggedPaths, policies: FloatArray, ratios: FloatArray) -> float:
     """Return the share of the policy's episodes, at most over the steps, that take an action nobody took in that state.
 
     max_h 1/n sum rho_{1:h-1} sum over untried a of pi(a | s_h, x)
@@ -215,9 +178,3 @@ def untried_mass(paths: Paths, policies: FloatArray, ratios: FloatArray) -> floa
         worst = max(worst, float(rho @ missed) / len(paths))
         rho = rho * ratios[:, h]
     return worst
-
-
-def _mean(terms: FloatArray) -> Estimated:
-    n = len(terms)
-    spread = float(terms.std(ddof=1)) if n > 1 else math.inf
-    return Estimated(float(terms.mean()), spread / math.sqrt(n))

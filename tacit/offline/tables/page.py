@@ -4,50 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS
-from tacit.logs.episodes import Problems
-from tacit.offline.tables.diagnose import Diagnosis, Meaning
+from tacit.logs.problems import Problems
+from tacit.offline.page import ANSWERS
+from tacit.offline.tables.examination import PlaceMeaning, TableExamination
 from tacit.reports.pages import page_template
 from tacit.reports.palette import DECODED, OTHER, TRUE
 from tacit.reports.pictures import encode_picture, finish_picture
 from tacit.trust.certificate import Place
 
-if TYPE_CHECKING:
-    from tacit.offline.text.diagnose import TextDiagnosis
-
-ANSWERS = {
-    "works": "What people said in these logs can be turned into rewards.",
-    "works with caution": "What people said can be turned into rewards, with the reservations below.",
-    "cannot work": "What people said in these logs cannot be turned into rewards as they stand.",
-}
-"""The verdicts, and what they mean to somebody who has not read the paper."""
 SHOWN = 30
 """Places in a picture: more would not be legible."""
 KIND_COLOURS = {HETEROGENEOUS: TRUE, HOMOGENEOUS: OTHER}
 
 
-def render_diagnosis(
-    diagnosis: Diagnosis | TextDiagnosis, title: str, problems: Problems | None = None
-) -> str:
+def render_table(examination: TableExamination, title: str, problems: Problems | None = None) -> str:
     """Return the page."""
-    if not isinstance(diagnosis, Diagnosis):
-        from tacit.offline.text.page import render_text_diagnosis
-
-        return render_text_diagnosis(diagnosis, title, problems)
-    certificate = diagnosis.model.certificate if diagnosis.model is not None else None
+    places, meanings = examination.places, examination.meanings
     return page_template("tacit.offline.tables", "diagnosis.html.j2").render(
         title=title,
-        diagnosis=diagnosis,
-        certificate=certificate,
-        answer=ANSWERS[diagnosis.verdict],
+        diagnosis=examination,
+        certificate=examination.certificate,
+        answer=ANSWERS[examination.verdict],
         problems=problems,
-        distances=encode_picture(draw_distances(diagnosis.places)) if diagnosis.places else None,
-        feedback=encode_picture(draw_feedback(diagnosis.meanings)) if diagnosis.meanings else None,
+        distances=encode_picture(draw_distances(places)) if places else None,
+        feedback=encode_picture(draw_feedback(meanings)) if meanings else None,
         shown=SHOWN,
         version=version("tacit"),
     )
@@ -73,7 +58,7 @@ def draw_distances(places: Sequence[Place]) -> bytes:
     return finish_picture(figure, axes)
 
 
-def draw_feedback(meanings: Sequence[Meaning]) -> bytes:
+def draw_feedback(meanings: Sequence[PlaceMeaning]) -> bytes:
     """Return a picture of which feedback counts as a reward in each place, and how often it was given."""
     figure = Canvas(figsize=(7.5, 0.9 + 0.42 * len(meanings)), layout="constrained")
     axes = figure.subplots()

@@ -10,14 +10,14 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.reading import Reading
-from tacit.logs.episodes import LogError
-from tacit.logs.survey import ReadEpisode
+from tacit.logs.encoding import EncodedEpisode
+from tacit.logs.record import LogError
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
+class LoggedPaths:
     """n episodes: `states`, `actions`, `chances` (n, H), NaN where the log does not tell a chance.
 
     `contexts` are the distinct ones (for vectors, every episode's own) and `owner` (n,) says whose each episode is;
@@ -36,15 +36,22 @@ class Paths:
     def __len__(self) -> int:
         return len(self.owner)
 
-    def part(self, chosen: IntArray) -> Paths:
+    def part(self, chosen: IntArray) -> LoggedPaths:
         """Return some episodes, with the contexts of all."""
         steps = (self.states[chosen], self.actions[chosen], self.chances[chosen])
-        return Paths(self.layout, self.contexts, self.owner[chosen], *steps, self.groups, self.values[chosen])
+        return LoggedPaths(
+            self.layout, self.contexts, self.owner[chosen], *steps, self.groups, self.values[chosen]
+        )
 
     @cached_property
     def last_group(self) -> IntArray:
         """Return the context group that each episode ended in, (n,)."""
         return self.groups[self.owner, self.states[:, -1]]
+
+    @cached_property
+    def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the last state, group, value and action of each episode, (n,) each: where it stands in a table."""
+        return self.states[:, -1], self.last_group, self.values, self.actions[:, -1]
 
     @cached_property
     def frequencies(self) -> FloatArray:
@@ -58,7 +65,7 @@ class Paths:
         return np.where(total > 0, counts / np.maximum(total, 1), self.layout.uniform_policy)
 
 
-def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[ReadEpisode]) -> Paths:
+def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[EncodedEpisode]) -> LoggedPaths:
     """Return the episodes as arrays; raise if there are none."""
     rows = list(episodes)
     if not rows:
@@ -70,14 +77,14 @@ def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[ReadEpiso
     contexts, owner = _distinct(layout, rows)
     shown = [row.context for row in rows]
     _, values = reading.read(shown, states[:, -1], feedback)
-    groups = np.empty((len(contexts), int(layout.n_states[-1])), dtype=np.int64)
+    groups = np.empty((len(contexts), layout.endings.size), dtype=np.int64)
     first = [feedback[0]] * len(contexts)  # groups do not depend on it
     for s in range(groups.shape[1]):
         groups[:, s], _ = reading.read(contexts, np.full(len(contexts), s), first)
-    return Paths(layout, contexts, owner, states, actions, chances, groups, values)
+    return LoggedPaths(layout, contexts, owner, states, actions, chances, groups, values)
 
 
-def _distinct(layout: Layout, rows: list[ReadEpisode]) -> tuple[list[Encoded], IntArray]:
+def _distinct(layout: Layout, rows: list[EncodedEpisode]) -> tuple[list[Encoded], IntArray]:
     if not isinstance(layout.contexts, Finite):
         return [row.context for row in rows], np.arange(len(rows))
     return list(range(layout.contexts.size)), np.array([int(row.context) for row in rows])

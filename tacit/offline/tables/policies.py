@@ -11,74 +11,74 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from tacit.agent import Agent
 from tacit.base.arrays import FloatArray
 from tacit.learning.stage import best_policy
-from tacit.logs.episodes import LogError
+from tacit.logs.record import LogError
+from tacit.offline.evaluation import LOGGED, UNIFORM, PolicyChoice, PolicyTable, StateTable
 from tacit.problem.layout import Layout
 from tacit.problem.mdp import check_policy
 from tacit.problem.spaces import Encoded, Finite
-
-LOGGED, UNIFORM = "logged", "uniform"
 
 Policy = Callable[[Encoded], FloatArray]
 """From an encoded context to the probabilities of each action, (H, S, K)."""
 
 
-def find_policy(layout: Layout, name: str | os.PathLike[str] | Mapping[str, Any]) -> Policy | None:
-    """Return the policy that is meant: a table, "uniform", a JSON file or a saved agent; None for "logged".
+def find_policy(layout: Layout, choice: PolicyChoice) -> Policy | None:
+    """Return the policy that is meant: a table, an agent, "uniform", or a file of either; None for "logged".
 
     >>> layout = Layout.regular([1], n_actions=2, n_contexts=1, n_feedback=2)
     >>> find_policy(layout, {"0": {"0": 0.9, "1": 0.1}})(0)
     array([[[0.9, 0.1]]])
     """
-    if isinstance(name, Mapping):
-        return table_policy(layout, name)
-    if name == LOGGED:
+    if isinstance(choice, Mapping):
+        return table_policy(layout, choice)
+    if isinstance(choice, Agent):
+        return agent_policy(layout, choice)
+    if choice == LOGGED:
         return None
-    if name == UNIFORM:
+    if choice == UNIFORM:
         return lambda context: layout.uniform_policy
-    path = Path(name)
+    path = Path(choice)
     if path.suffix == ".json":
         return table_policy(layout, _load_json(path))
     if not path.exists():
         raise LogError(
-            f"a policy must be 'logged', 'uniform', a table in .json or a saved agent, got {os.fspath(name)!r}, which "
-            "is not a file; check the path"
+            f"a policy must be 'logged', 'uniform', a table in .json or a saved agent, got {os.fspath(choice)!r}, "
+            "which is not a file; check the path"
         )
-    return agent_policy(layout, path)
+    return agent_policy(layout, Agent.load(path))
 
 
-def agent_policy(layout: Layout, path: Path) -> Policy:
-    """Return what a saved agent would play now; it must have been made for the same layout."""
-    from tacit.agent import Agent  # here, for most policies need no agent
-
-    agent = Agent.load(path)
+def agent_policy(layout: Layout, agent: Agent) -> Policy:
+    """Return what an agent would play now; it must have been made for the same layout."""
     if (agent.layout.states, agent.layout.actions) != (layout.states, layout.actions):
         raise LogError(
-            f"an agent's layout must be the model's, that of {path.name!r} has other states or actions; "
-            "train one on these logs, or fit the model with the agent's layout"
+            f"an agent's layout must be the model's, got one of {agent.layout.horizon} layers with other states or "
+            "actions; train one on these logs, or fit the model with the agent's layout"
         )
     return lambda context: best_policy(agent.stage, context)
 
 
-def table_policy(layout: Layout, table: Mapping[str, Any]) -> Policy:
+def table_policy(layout: Layout, table: PolicyTable) -> Policy:
     """Return the policy of a table; every state of the layout must be in it."""
-    if "contexts" not in table:
-        policy = _read_table(layout, table)
+    tables = cast(Mapping[str, StateTable] | None, table.get("contexts"))
+    if tables is None:
+        policy = _read_table(layout, cast(StateTable, table))
         return lambda context: policy
     if not isinstance(layout.contexts, Finite):
         raise LogError(
             "a table for each context needs finite contexts, the logs have vectors; give one table for all"
         )
     labels = layout.contexts.labels
-    missing = [label for label in labels if str(label) not in table["contexts"]]
+    missing = [label for label in labels if str(label) not in tables]
     if missing:
         raise LogError(f"a policy must have a table for every context, it lacks {missing[:3]}; add them")
-    policies = [_read_table(layout, table["contexts"][str(label)]) for label in labels]
+    policies = [_read_table(layout, tables[str(label)]) for label in labels]
     return lambda context: policies[int(context)]
 
 
@@ -87,7 +87,7 @@ def stack_policies(policy: Policy, contexts: Sequence[Encoded]) -> FloatArray:
     return np.stack([policy(context) for context in contexts])
 
 
-def _read_table(layout: Layout, table: Mapping[str, Any]) -> FloatArray:
+def _read_table(layout: Layout, table: StateTable) -> FloatArray:
     policy = np.zeros(layout.mask.shape)
     for h, layer in enumerate(layout.states):
         for s, state in enumerate(layer):

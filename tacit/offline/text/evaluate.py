@@ -8,26 +8,33 @@ is not in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
 from scipy.special import ndtri
 
 from tacit.base.arrays import FloatArray
-from tacit.logs.episodes import LogError, LoggedEpisode, Problem, Problems
-from tacit.logs.files import dump_json
-from tacit.logs.record import Fault
-from tacit.offline.reward_model import Logs, Progress, open_logs
-from tacit.offline.tables.evaluate import LEVEL, Estimate, Evaluation, find_problems
-from tacit.offline.tables.off_policy import effective_size, importance_sampling, self_normalised
-from tacit.offline.tables.policies import LOGGED, UNIFORM
+from tacit.logs.problems import Problems
+from tacit.logs.reading import LogSource, Progress
+from tacit.logs.record import EpisodeRecord, Fault, LogError
+from tacit.offline.estimators import effective_size, importance_sampling, self_normalised
+from tacit.offline.evaluation import (
+    LEVEL,
+    LOGGED,
+    UNIFORM,
+    Evaluation,
+    PolicyChoice,
+    PolicyValue,
+    find_doubts,
+)
+from tacit.offline.passes import read_through
+from tacit.offline.text.batches import ENCODED_AT_ONCE, encode_in_batches
 from tacit.offline.text.gathering import ReadText, read_text
-from tacit.offline.text.reward_model import TextRewardModel, encode_in_batches
+from tacit.offline.text.meanings import TextMeanings
+from tacit.text.conversation import Reaction
 from tacit.trust.findings import Finding, worst_first
 
-READ_AT_ONCE = 2_000
-"""Episodes read before they are decoded and forgotten."""
 NO_DYNAMICS = Finding(
     "no-dynamics",
     "info",
@@ -39,19 +46,23 @@ NO_DYNAMICS = Finding(
 
 
 def evaluate_text(
-    logs: Logs,
-    model: TextRewardModel,
-    policy: object = LOGGED,
-    problems: Problems | None = None,
-    progress: Progress | None = None,
+    meanings: TextMeanings,
+    source: LogSource,
+    policy: PolicyChoice,
+    problems: Problems | None,
+    progress: Progress | None,
 ) -> Evaluation:
     """Return what a policy, "logged" or "uniform", would have earned in the logged conversations' place."""
-    check_request(model, policy)
-    own = problems if problems is not None else Problems()
-    episodes = open_logs(logs, problems)()
-    parts = list(weigh_episodes(episodes, model, policy == UNIFORM, own, progress))
-    if problems is None:
-        own.warn()
+    check_policy_choice(meanings, policy)
+
+    def read(record: EpisodeRecord, line: int) -> tuple[Reaction, float] | Fault:
+        found = read_text(record, meanings.horizon)
+        if isinstance(found, Fault):
+            return found
+        weight = weigh_episode(found, policy == UNIFORM)
+        return weight if isinstance(weight, Fault) else (found.reaction, weight)
+
+    parts = list(weigh_reactions(meanings, read_through(source, read, problems, progress)))
     if not parts:
         raise LogError("a policy is evaluated on whole episodes, got none; see what was set aside")
     weights, rewarded, decoded = np.concatenate(parts, axis=1)
@@ -60,15 +71,15 @@ def evaluate_text(
         episodes=len(weights),
         effective=round(effective_size(weights), 1),
         undecoded=0.0,
-        estimates=estimate(weights, rewarded, rewarded),
-        lower_bounds=estimate(weights, decoded, rewarded),
-        findings=worst_first([*find_problems(weights, 0.0, 0.0, False), NO_DYNAMICS]),
+        estimates=estimate_text(weights, rewarded, rewarded),
+        lower_bounds=estimate_text(weights, decoded, rewarded),
+        findings=worst_first([*find_doubts(weights, 0.0, 0.0, False), NO_DYNAMICS]),
     )
 
 
-def check_request(model: TextRewardModel, policy: object) -> None:
-    """Raise unless the model has decoded anything and the policy is one that conversations can tell of."""
-    if not model.evidence.found:
+def check_policy_choice(meanings: TextMeanings, policy: PolicyChoice) -> None:
+    """Raise unless anything is decoded and the policy is one that conversations can tell of."""
+    if not meanings.evidence.found:
         raise LogError(
             "a policy is evaluated by what feedback means, and this model found that it cannot be told from noise; see "
             "the findings of `tacit fit`"
@@ -80,30 +91,18 @@ def check_request(model: TextRewardModel, policy: object) -> None:
         )
 
 
-def weigh_episodes(
-    episodes: Iterable[LoggedEpisode],
-    model: TextRewardModel,
-    uniform: bool,
-    problems: Problems,
-    progress: Progress | None,
+def weigh_reactions(
+    meanings: TextMeanings, weighted: Iterator[tuple[Reaction, float]]
 ) -> Iterator[FloatArray]:
-    """Yield (weight, Pr[r = 1], J) of some episodes at a time, (3, n)."""
-    waiting = iter(episodes)
-    while batch := list(islice(waiting, READ_AT_ONCE)):
-        found = [(episode, read_text(episode.to_json(), model.horizon)) for episode in batch]
-        sound: list[tuple[float, ReadText]] = []
-        for episode, read in found:
-            weight = read if isinstance(read, Fault) else find_weight(read, uniform)
-            if isinstance(weight, Fault):
-                problems.add(Problem.of(weight, episode), dump_json(episode.to_json()))
-            elif isinstance(read, ReadText):
-                sound.append((weight, read))
-        yield from _decode(model, sound)
-        if progress is not None:
-            progress(len(batch))
+    """Yield (weight, Pr[r = 1], J) of some reactions at a time, (3, n)."""
+    while some := list(islice(weighted, ENCODED_AT_ONCE)):
+        reactions, weights = zip(*some, strict=True)
+        for sample in encode_in_batches(meanings.model, reactions):
+            weighed = meanings.weigh(sample)
+            yield np.array([weights, weighed.rewarded, weighed.decoded])
 
 
-def find_weight(read: ReadText, uniform: bool) -> float | Fault:
+def weigh_episode(read: ReadText, uniform: bool) -> float | Fault:
     """Return the product over steps of 1/(K p) for the uniform policy, 1 for the logged one; or the rule broken."""
     if not uniform:
         return 1.0
@@ -119,7 +118,7 @@ def find_weight(read: ReadText, uniform: bool) -> float | Fault:
     return weight
 
 
-def estimate(weights: FloatArray, rewards: FloatArray, rewarded: FloatArray) -> dict[str, Estimate]:
+def estimate_text(weights: FloatArray, rewards: FloatArray, rewarded: FloatArray) -> dict[str, PolicyValue]:
     """Return both estimates with their intervals; `rewarded` (n,) is Pr[r = 1], whose doubt widens them."""
     z = float(ndtri(0.5 + LEVEL / 2))
     doubt = float(np.sqrt((weights**2 * rewarded * (1 - rewarded)).sum()))
@@ -130,14 +129,5 @@ def estimate(weights: FloatArray, rewards: FloatArray, rewarded: FloatArray) -> 
     ):
         value, sampling = estimator(weights, rewards)
         error = float(np.hypot(sampling, doubt / total))
-        found[name] = Estimate(value, value - z * error, value + z * error, error, doubt / total)
+        found[name] = PolicyValue(value, value - z * error, value + z * error, error, doubt / total)
     return found
-
-
-def _decode(model: TextRewardModel, sound: list[tuple[float, ReadText]]) -> Iterator[FloatArray]:
-    weights, start = np.array([weight for weight, _ in sound]), 0
-    for sample in encode_in_batches(model.model, [read.reaction for _, read in sound]):
-        meanings = model.weigh(sample)
-        stop = start + len(sample)
-        yield np.array([weights[start:stop], meanings.rewarded, meanings.decoded])
-        start = stop

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure as Canvas
 
 from tacit.base.arrays import FloatArray
 from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS, UNKNOWN
-from tacit.logs.episodes import Problems
-from tacit.offline.tables.page import ANSWERS
-from tacit.offline.text.diagnose import TextDiagnosis
+from tacit.logs.problems import Problems
+from tacit.offline.page import ANSWERS
+from tacit.offline.text.examination import TextExamination
 from tacit.reports.pages import page_template
 from tacit.reports.palette import DECODED, OTHER, TRUE
 from tacit.reports.pictures import encode_picture, finish_picture
@@ -23,19 +23,20 @@ KINDS = {HETEROGENEOUS: TRUE, UNKNOWN: DECODED, HOMOGENEOUS: "#c9c9c9"}
 BINS = 20
 
 
-def render_text_diagnosis(diagnosis: TextDiagnosis, title: str, problems: Problems | None = None) -> str:
+def render_text(examination: TextExamination, title: str, problems: Problems | None = None) -> str:
     """Return the page."""
-    decoded = bool(np.isfinite(diagnosis.rewards).any())
+    rewards = examination.rewards
+    decoded = bool(np.isfinite(rewards).any())
     return page_template("tacit.offline.text", "diagnosis.html.j2").render(
         title=title,
-        diagnosis=diagnosis,
-        certificate=diagnosis.model.certificate,
-        answer=ANSWERS[diagnosis.verdict],
+        diagnosis=examination,
+        certificate=examination.certificate,
+        answer=ANSWERS[examination.verdict],
         problems=problems,
-        evidence=encode_picture(draw_evidence(diagnosis.compared, diagnosis.shuffled)),
-        rewards=encode_picture(draw_rewards(diagnosis.rewards, diagnosis.kinds)) if decoded else None,
-        rewarded=int((diagnosis.rewards >= 0.5).sum()),
-        decided=int(np.isfinite(diagnosis.rewards).sum()),
+        evidence=encode_picture(draw_evidence(examination.compared, examination.shuffled)),
+        rewards=encode_picture(draw_rewards(rewards, examination.kinds)) if decoded else None,
+        rewarded=int((rewards >= 0.5).sum()),
+        decided=int(np.isfinite(rewards).sum()),
         version=version("tacit"),
     )
 

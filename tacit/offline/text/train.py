@@ -7,51 +7,33 @@ good a state it led to (`tacit.text.small.model`). REINFORCE needs its own episo
 from __future__ import annotations
 
 from tacit.agent import Agent
-from tacit.logs.episodes import LogError, Problem, Problems
-from tacit.logs.files import dump_json
-from tacit.logs.record import Fault
-from tacit.offline.reward_model import Logs, Progress, open_logs
-from tacit.offline.tables.gathering import REPORT_EVERY
-from tacit.offline.text.gathering import read_text
-from tacit.offline.text.reward_model import TextRewardModel
+from tacit.logs.problems import Problems
+from tacit.logs.reading import LogSource, Progress
+from tacit.logs.record import LogError
+from tacit.offline.text.gathering import read_texts
+from tacit.offline.text.meanings import TextMeanings
 from tacit.text.conversations import Conversations
 from tacit.text.settings import TextSettings
 from tacit.text.small.model import SmallModel
 from tacit.text.stages import TextLearning
+from tacit.trust.certificate import Certificate
 
 
 def train_text(
-    logs: Logs,
-    model: TextRewardModel,
-    seed: int = 0,
-    problems: Problems | None = None,
-    progress: Progress | None = None,
+    meanings: TextMeanings,
+    certificate: Certificate,
+    source: LogSource,
+    seed: int,
+    problems: Problems | None,
+    progress: Progress | None,
 ) -> Agent:
     """Return an agent with a copy of the model; the logs must be conversations of the model's horizon."""
-    check_conversations(logs, model, problems, progress)
-    features = model.model.features
-    copied = SmallModel.from_state(model.model.to_state(), features.encoder, features.cache)
-    settings = TextSettings(model.horizon, model.certificate.tuples, decoder=model.decoder)
-    return Agent(Conversations(settings, copied), seed=seed, stage=TextLearning(settings, copied))
-
-
-def check_conversations(
-    logs: Logs, model: TextRewardModel, problems: Problems | None, progress: Progress | None
-) -> None:
-    """Raise unless some episode of the logs is one that the model can read; the others go to `problems`."""
-    n, sound, own = 0, 0, problems if problems is not None else Problems()
-    for n, episode in enumerate(open_logs(logs, problems)(), 1):
-        read = read_text(episode.to_json(), model.horizon)
-        if isinstance(read, Fault):
-            own.add(Problem.of(read, episode), dump_json(episode.to_json()))
-        else:
-            sound += 1
-        if progress is not None and n % REPORT_EVERY == 0:
-            progress(REPORT_EVERY)
-    if problems is None:
-        own.warn()
-    if not sound:
+    if not sum(1 for _ in read_texts(source, meanings.horizon, problems, progress)):
         raise LogError(
-            f"an agent is trained on conversations of {model.horizon} steps, got none in {n:,} episodes; see what was "
-            "set aside, or fit a model to these logs"
+            f"an agent is trained on conversations of {meanings.horizon} steps, got none in these logs; see what was "
+            "set aside, or fit a model to them"
         )
+    features = meanings.model.features
+    copied = SmallModel.from_state(meanings.model.to_state(), features.encoder, features.cache)
+    settings = TextSettings(meanings.horizon, certificate.tuples, decoder=meanings.decoder)
+    return Agent(Conversations(settings, copied), seed=seed, stage=TextLearning(settings, copied))

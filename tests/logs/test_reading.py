@@ -19,18 +19,12 @@ from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
 from tacit.experiments.learners import LEARNERS
 from tacit.learning.settings import Settings
-from tacit.logs.episodes import (
-    SCHEMA,
-    LogError,
-    LoggedEpisode,
-    LoggedStep,
-    LogWriter,
-    Problems,
-    find_fault,
-    log_of,
-    read_logs,
-)
+from tacit.logs.episode import LoggedEpisode, LoggedStep, log_of
 from tacit.logs.files import find_logs
+from tacit.logs.problems import Problems
+from tacit.logs.reading import read_logs
+from tacit.logs.record import SCHEMA, LogError, find_fault
+from tacit.logs.writing import LogWriter
 from tacit.simulate import Simulation
 
 ENDINGS = ["jsonl", "ndjson", "jsonl.gz", "jsonl.zst", "parquet"]
@@ -122,6 +116,13 @@ def test_parquet_is_not_appended_to(tmp_path):
         LogWriter(tmp_path / "logs.parquet", append=True)
     with pytest.raises(LogError, match="must end in"):
         LogWriter(tmp_path / "logs.csv")
+
+
+def test_the_mark_of_our_parquet_files_is_part_of_the_format(tmp_path):
+    """Files that were written before must be read for ever."""
+    with LogWriter(tmp_path / "logs.parquet") as writer:
+        writer.write(EPISODES[0])
+    assert pyarrow.parquet.read_schema(tmp_path / "logs.parquet").metadata[b"tacit.logs"] == b"json"
 
 
 def test_nested_columns_of_parquet_are_read_as_they_are(tmp_path):

@@ -1,0 +1,106 @@
+"""Logged episodes in the indices of a layout."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tacit.logs.record import EpisodeRecord, Fault
+from tacit.logs.survey import START, label_of, step_label
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded, Finite, Label, Space
+
+
+class EncodedEpisode(NamedTuple):
+    """One episode in the layout's indices; `probabilities` are None where the log does not tell."""
+
+    context: Encoded
+    states: list[int]
+    actions: list[int]
+    feedback: Encoded
+    probabilities: list[float | None]
+    reward: float | None
+    position: int
+    """Its line in the file, or its place among episodes in memory."""
+
+
+class LogReader:
+    """Encodes logged episodes in a layout, or says which rule of it they break.
+
+    >>> layout = Layout.regular([1, 2], n_actions=2, n_contexts=1, n_feedback=2)
+    >>> steps = [{"state": 0, "action": 1}, {"state": 2, "action": 0}]
+    >>> LogReader(layout).read({"episode": 1, "context": 0, "steps": steps, "feedback": 1}, line=1).states
+    [0, 1]
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._starts = layout.states[0] == (START,)
+        self.steps = layout.horizon - self._starts  # that an episode of the log has
+        self._states: list[dict[Label, int]] = [
+            {label: s for s, label in enumerate(layer)} for layer in layout.states
+        ]
+        self._actions = [
+            [{label: a for a, label in enumerate(labels)} for labels in layer] for layer in layout.actions
+        ]
+
+    def read(self, record: EpisodeRecord, line: int) -> EncodedEpisode | Fault:
+        """Return an episode in indices, or the rule that it breaks; `line` is where it stands."""
+        steps = record["steps"]
+        if len(steps) != self.steps:
+            return mixed_horizon(len(steps), self.steps)
+        states, actions = ([0], [0]) if self._starts else ([], [])
+        probabilities: list[float | None] = [1.0] if self._starts else []
+        for number, step in enumerate(steps):
+            found = self.locate(number, step["state"], step["action"])
+            if isinstance(found, Fault):
+                return found
+            states.append(found[0])
+            actions.append(found[1])
+            probabilities.append(step.get("probability"))
+        try:
+            context = self.encode_context(record["context"])
+            feedback = self.encode_feedback(record["feedback"])
+        except ValueError as error:
+            return Fault("unknown-value", str(error))
+        return EncodedEpisode(context, states, actions, feedback, probabilities, record.get("reward"), line)
+
+    def locate(self, number: int, state: Any, action: Any) -> tuple[int, int] | Fault:
+        """Return (state, action) indices of step `number` of the log, counted from 0."""
+        h = number + self._starts
+        s = self.state_index(number, state)
+        if s is None:
+            return Fault("unknown-state", f"step {number + 1} must show a state of the layout, got {state!r}")
+        a = self._actions[h][s].get(label_of(action))
+        if a is None:
+            offered = self.layout.actions[h][s]
+            return Fault(
+                "unknown-action", f"step {number + 1} must take one of {offered} in {state!r}, got {action!r}"
+            )
+        return s, a
+
+    def state_index(self, number: int, state: Any) -> int | None:
+        """Return the index of a state in its layer, None if the layout does not have it."""
+        h, label = number + self._starts, label_of(state)
+        found = self._states[h].get(label)
+        return found if found is not None else self._states[h].get(step_label(label, h))
+
+    def encode_context(self, value: Any) -> Encoded:
+        """Return a context as the layout encodes it."""
+        return _encode(self.layout.contexts, value, "context")
+
+    def encode_feedback(self, value: Any) -> Encoded:
+        """Return feedback as the layout encodes it."""
+        return _encode(self.layout.feedback, value, "feedback")
+
+
+def _encode(space: Space, value: Any, what: str) -> Encoded:
+    return space.encode(label_of(value) if isinstance(space, Finite) else value, what)
+
+
+def mixed_horizon(steps: int, horizon: int) -> Fault:
+    """Return the fault of an episode with another number of steps than the layout has."""
+    return Fault(
+        "mixed-horizon",
+        f"every episode must have {horizon} steps, got {steps}; end shorter ones with steps in an absorbing state, "
+        "or fit logs of each length apart",
+    )

@@ -1,0 +1,128 @@
+"""Reading logs: files of any size or episodes in memory, as one stream of records, each with where it stands.
+
+A logged line takes these forms and no others: the line or row (`RawRecord`), its record (`EpisodeRecord`, parsed and
+checked), and what its reader makes of the record, for tables an `EncodedEpisode`, for text a `ReadText`; from there on
+it is a tuple among `Tuples` or `TupleCounts`, a reaction, or a label. Episodes in memory become records once, on their
+way in; only who asks for them (`read_logs`, conversions) gets `LoggedEpisode`s.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar, cast
+
+from tacit.logs.episode import LoggedEpisode, episode_of
+from tacit.logs.files import LogPaths, RawRecord, find_logs, iterate_raw, parse_json
+from tacit.logs.problems import Problems
+from tacit.logs.record import EpisodeRecord, Fault, find_fault
+
+Logs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[LoggedEpisode]
+"""Logs as a path, several paths, or episodes."""
+Entry = tuple[RawRecord, EpisodeRecord | Fault]
+"""A line or row, and its record or the rule that it breaks."""
+Progress = Callable[[int], None]
+"""Called now and then with how many episodes were read since the last call."""
+
+T = TypeVar("T")
+
+REPORT_EVERY = 5_000
+"""Episodes between two calls of `Progress`."""
+IN_MEMORY = "episodes in memory"
+"""What stands for the file of episodes that were not read from one; their lines are their places, from 1."""
+
+
+def read_logs(
+    paths: LogPaths, strict: bool = False, problems: Problems | None = None
+) -> Iterator[LoggedEpisode]:
+    """Yield the episodes of files or directories, one at a time, in order; bad ones go to `problems`.
+
+    Without `problems` the first bad episode raises `LogError` if `strict`, and is otherwise left out and counted
+    in a warning at the end.
+
+    >>> import tempfile
+    >>> from tacit.logs.episode import LoggedStep
+    >>> from tacit.logs.writing import LogWriter
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with LogWriter(f"{folder}/logs.jsonl") as writer:
+    ...         writer.write(LoggedEpisode(1, "new", (LoggedStep("start", "ask"),), "thanks"))
+    ...     [episode.feedback for episode in read_logs(folder)]
+    ['thanks']
+    """
+    own = problems if problems is not None else Problems(strict)
+    for raw, found in check_raws(iterate_raw(find_logs(paths))):
+        if isinstance(found, Fault):
+            own.reject(raw, found)
+        else:
+            yield episode_of(found, (raw.file, raw.line))
+    if problems is None:
+        own.warn()
+
+
+class LogSource:
+    """Logs that can be passed over again and again: files are read anew each time, episodes in memory are kept.
+
+    `files` are those of files, None for episodes in memory.
+
+    >>> source = LogSource([LoggedEpisode(1, "new", (), "thanks")])
+    >>> [record["feedback"] for _, record in source], str(source)
+    (['thanks'], 'episodes in memory')
+    """
+
+    def __init__(self, logs: Logs) -> None:
+        given = [logs] if isinstance(logs, str | os.PathLike) else list(logs)
+        self.files: list[Path] | None = None
+        self._kept: list[Entry] = []
+        if given and all(isinstance(each, str | os.PathLike) for each in given):
+            self.files, self._names = find_logs(given), [Path(each).name for each in given]  # type: ignore[arg-type]
+        else:
+            self._kept = [_entry_of(episode, place) for place, episode in enumerate(given, 1)]  # type: ignore[arg-type]
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._kept) if self.files is None else check_raws(iterate_raw(self.files))
+
+    def __str__(self) -> str:
+        return IN_MEMORY if self.files is None else ", ".join(self._names)
+
+
+def tally(items: Iterable[T], progress: Progress | None) -> Iterator[T]:
+    """Yield items, and tell of them in steps, of the last ones too."""
+    if progress is None:
+        yield from items
+        return
+    n = 0
+    for n, item in enumerate(items, 1):
+        yield item
+        if n % REPORT_EVERY == 0:
+            progress(REPORT_EVERY)
+    if n % REPORT_EVERY:
+        progress(n % REPORT_EVERY)
+
+
+def check_raws(raws: Iterable[RawRecord]) -> Iterator[Entry]:
+    """Yield lines or rows with their records, each checked."""
+    return ((raw, check_raw(raw)) for raw in raws)
+
+
+def check_raw(raw: RawRecord) -> EpisodeRecord | Fault:
+    """Return the record of a line or row, or the first rule that it breaks."""
+    if raw.damage is not None:
+        return Fault("damaged-file", raw.damage)
+    try:
+        record = raw.record if raw.record is not None else parse_json(raw.line_text)
+    except ValueError as error:
+        return Fault("not-json", f"a line must be one JSON object, got {_abridged(raw.text())} ({error})")
+    fault = find_fault(record)
+    return fault if fault is not None else cast(EpisodeRecord, record)
+
+
+def _entry_of(episode: LoggedEpisode, place: int) -> Entry:
+    record = episode.to_json()
+    file, line = episode.source or (IN_MEMORY, place)
+    return RawRecord(file, line, record=record), record  # type: ignore[arg-type]
+
+
+def _abridged(text: bytes, most: int = 60) -> str:
+    shown = text[:most].decode("utf-8", "backslashreplace").rstrip("\r\n")
+    return repr(shown + (" ..." if len(text) > most else ""))

@@ -1,0 +1,138 @@
+"""What a model of labels and vectors shows of every place, for the page that says whether logs can be decoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.decoding.judgement import HETEROGENEOUS
+from tacit.decoding.posterior import ideal_posterior
+from tacit.offline.tables.meanings import TableMeanings
+from tacit.trust.certificate import Certificate, Place
+from tacit.trust.diagnostics import RESIDUAL_ALPHA, split_by_phi, tuples_wanted
+from tacit.trust.findings import Finding, verdict
+from tacit.trust.permutation import residual_p_value
+
+MEANINGS = 12
+"""Places whose posterior is shown; those with the most tuples."""
+
+
+@dataclass(frozen=True)
+class PlaceMeaning:
+    """What each feedback means in one place: its share after each action, posterior h and decoded J, all (V, K)."""
+
+    state: str
+    context: str
+    actions: tuple[str, ...]
+    values: tuple[str, ...]
+    tuples: FloatArray  # (V, K)
+    posterior: FloatArray
+    decoded: FloatArray
+    phi: FloatArray  # (V,)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A place that cannot be judged yet: the tuples it still needs and, at its present share, the episodes."""
+
+    state: str
+    context: str
+    tuples: int
+    more: int
+    episodes: int
+
+
+@dataclass(frozen=True)
+class Independence:
+    """The test of Assumption 2.1: feedback against the action among tuples of the same decoded reward."""
+
+    p_value: float | None
+    """None where feedback has one value for each reward, and nothing can be tested."""
+
+    @property
+    def words(self) -> str:
+        """Return what came of it."""
+        if self.p_value is None:
+            return "cannot be tested: there is one feedback value for each decoded reward"
+        return "fails" if self.p_value < RESIDUAL_ALPHA else "nothing speaks against it"
+
+
+@dataclass(frozen=True)
+class TableExamination:
+    """What was found, why, and what each place shows; without a certificate where nothing could be fitted."""
+
+    findings: tuple[Finding, ...]
+    certificate: Certificate | None = None
+    meanings: tuple[PlaceMeaning, ...] = ()
+    wanted: tuple[Wanted, ...] = ()
+    independence: Independence = Independence(None)
+
+    @property
+    def verdict(self) -> str:
+        """Return "works", "works with caution" or "cannot work"."""
+        return verdict(self.findings)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Return what the tuples of each place say."""
+        return self.certificate.places if self.certificate is not None else ()
+
+
+def examine_table(
+    meanings: TableMeanings, certificate: Certificate, findings: tuple[Finding, ...]
+) -> TableExamination:
+    """Return what a fitted model shows."""
+    return TableExamination(
+        findings,
+        certificate,
+        list_place_meanings(meanings),
+        list_wanted(meanings),
+        weigh_independence(meanings),
+    )
+
+
+def list_place_meanings(meanings: TableMeanings, most: int = MEANINGS) -> tuple[PlaceMeaning, ...]:
+    """Return what feedback means in the heterogeneous places with the most tuples, in the order of states."""
+    layout = meanings.reading.counted
+    found = {at: j for at, j in meanings.judgements.items() if j.kind == HETEROGENEOUS}
+    largest = sorted(found, key=lambda at: -found[at].tuples.sum())[:most]
+    values = tuple(str(layout.feedback.decode(y)) for y in range(meanings.counts.shape[2]))
+    shown = []
+    for s, x in sorted(largest):
+        judgement, K = found[s, x], len(found[s, x].tuples)
+        shown.append(
+            PlaceMeaning(
+                layout.endings.name(s),
+                str(layout.contexts.decode(x)),
+                tuple(str(action) for action in layout.endings.actions[s]),
+                values,
+                meanings.counts[s, x, :, :K],
+                ideal_posterior(judgement.f, judgement.phi),
+                judgement.rewards,
+                judgement.phi,
+            )
+        )
+    return tuple(shown)
+
+
+def list_wanted(meanings: TableMeanings) -> tuple[Wanted, ...]:
+    """Return the places that need more tuples, the most visited first."""
+    layout, total = meanings.reading.counted, float(meanings.counts.sum())
+    found = []
+    for (s, x), judgement in meanings.judgements.items():
+        more, tuples = tuples_wanted(judgement, meanings.settings.judgement), float(judgement.tuples.sum())
+        if more > 0:
+            place = layout.endings.name(s), str(layout.contexts.decode(x))
+            found.append(Wanted(*place, round(tuples), round(more), round(more * total / max(tuples, 1))))
+    return tuple(sorted(found, key=lambda each: -each.tuples))
+
+
+def weigh_independence(meanings: TableMeanings) -> Independence:
+    """Return the test of Assumption 2.1 over all heterogeneous places."""
+    found = [(at, j.phi) for at, j in meanings.judgements.items() if j.kind == HETEROGENEOUS]
+    if not found:
+        return Independence(None)
+    tables, others = split_by_phi(np.rint(meanings.counts), found)
+    return Independence(residual_p_value(tables, others) if len(tables) else None)

@@ -1,0 +1,110 @@
+"""Fitting a model to logs of labels and vectors.
+
+What the tuples say of each last state and context group is judged as the fast recipe judges it
+(`tacit.decoding.judgement`), and the certificate says what that rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.logs.pieces import list_pieces
+from tacit.offline.request import CHECK, IGNORE, SETTLE, FitRequest
+from tacit.offline.tables.anchors import find_agreement, read_outcomes, settle_orientation
+from tacit.offline.tables.diagnose import TableDiagnosis, show_table
+from tacit.offline.tables.examination import examine_table
+from tacit.offline.tables.gathering import Gathered, SplitCounts, check_learnable, gather, gather_pieces
+from tacit.offline.tables.meanings import TableMeanings
+from tacit.offline.tables.model import TableModel
+from tacit.offline.teaching import find_inferred_uniformity, find_uneven_weights
+from tacit.problem.layout import Layout
+from tacit.trust.anchors import MINORITY
+from tacit.trust.certificate import (
+    Certificate,
+    describe_constants,
+    describe_files,
+    describe_places,
+    validation_losses,
+)
+from tacit.trust.diagnostics import diagnose
+from tacit.trust.findings import Finding, worst_first
+
+
+@dataclass(frozen=True)
+class TableFitting:
+    """A fit that was asked for, of logs with this layout."""
+
+    request: FitRequest
+    layout: Layout
+
+    def fit(self) -> TableModel:
+        """Return the model with its certificate."""
+        gathered = self._gather()
+        accepted = gathered.accept_unknown()
+        check_learnable(gathered)
+        reading, counts = gathered.count(self.request.seed)
+        outcomes = read_outcomes(reading, gathered.anchors) if self.request.anchors != IGNORE else []
+        nowhere = np.zeros(counts.total.n.shape[:2], dtype=np.bool_)
+        blind = TableMeanings(
+            self.layout, reading, counts.total.effective(), self.request.c, nowhere, nowhere
+        )
+        meanings = blind
+        if self.request.anchors == SETTLE:
+            oriented, flipped = settle_orientation(reading, blind.judgements, outcomes)
+            meanings = replace(blind, oriented=oriented, flipped=flipped)
+        findings = worst_first(
+            [
+                *find_in_counts(blind, gathered),
+                *find_agreement(reading, meanings.judgements, outcomes),
+                *find_uneven_weights(float(counts.total.n.sum()), counts.total.effective_size),
+                *find_inferred_uniformity(accepted, gathered.teaching.unknown.seen),
+            ]
+        )
+        return TableModel(meanings, self._certify(blind, counts, gathered, findings))
+
+    def diagnose(self) -> TableDiagnosis:
+        """Return whether the logs can be decoded; rewards in them check which way round."""
+        model = replace(self, request=replace(self.request, anchors=CHECK)).fit()
+        examination = examine_table(model.meanings, model.certificate, model.certificate.findings)
+        return show_table(examination, self.request.source, self.request.problems)
+
+    def _gather(self) -> Gathered:
+        asked, told = self.request, (self.request.problems, self.request.progress)
+        if asked.engine == "local" or asked.source.files is None:
+            return gather(asked.source, self.layout, asked.assume_uniform, *told)
+        pieces = list_pieces(asked.source.files)
+        return gather_pieces(pieces, self.layout, asked.assume_uniform, asked.engine, *told)
+
+    def _certify(
+        self, blind: TableMeanings, counts: SplitCounts, gathered: Gathered, findings: tuple[Finding, ...]
+    ) -> Certificate:
+        total, layout, settings = counts.total, blind.reading.counted, blind.settings.judgement
+        fitted, held = counts.fitted.effective(), counts.held.weight
+        return Certificate(
+            files=describe_files(self.request.source.files or ()),
+            episodes=gathered.teaching.episodes,
+            tuples=int(total.n.sum()),
+            effective=round(total.effective_size, 1),
+            left_out=dict(gathered.teaching.left_out),
+            problems=self.request.rules_broken,
+            losses=validation_losses(layout, fitted, held, blind.c, settings),
+            constants=describe_constants(blind.judgements),
+            places=describe_places(layout, total.n, blind.counts, blind.judgements),
+            findings=findings,
+        )
+
+
+def find_in_counts(blind: TableMeanings, gathered: Gathered) -> Iterator[Finding]:
+    """Yield what the counts show of the assumptions; that the minority is assumed is said with the anchors."""
+    found = diagnose(
+        blind.reading.counted,
+        np.rint(blind.counts),
+        blind.settings.decoder,
+        blind.settings.judgement,
+        blind.judgements,
+        visits=gathered.visits,
+    )
+    yield from (finding for finding in found if finding.code != MINORITY.code)

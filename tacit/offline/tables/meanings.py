@@ -1,0 +1,213 @@
+"""What feedback means, for labels and vectors: a table over (last state, context group, feedback value, action).
+
+The table stands behind a `Reading`, which turns contexts and feedback into groups and values. The counts of tuples say
+what each place, a last state in a context group, is (`tacit.decoding.judgement`), and what its feedback decodes to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.base.arrays import BoolArray, FloatArray
+from tacit.decoding.confidence import Doubt, weigh_doubt
+from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.judgement import (
+    HETEROGENEOUS,
+    HOMOGENEOUS,
+    UNKNOWN,
+    Judgement,
+    Judgements,
+    decode_all,
+    fit_balanced,
+    judge_all,
+)
+from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
+from tacit.learning.settings import Settings
+from tacit.logs.encoding import LogReader, mixed_horizon
+from tacit.logs.labels import (
+    DECIMALS,
+    DECODED,
+    LOWER_BOUND,
+    UNCERTAIN,
+    UNSEEN_ACTION,
+    UNSEEN_CONTEXT,
+    UNSEEN_FEEDBACK,
+    UNSEEN_STATE,
+    Decoded,
+)
+from tacit.logs.record import EpisodeRecord, Fault
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded
+
+
+class End(NamedTuple):
+    """How an episode ended, encoded; `key` is the same before it was, by which it is known again, None for vectors."""
+
+    context: Encoded
+    state: int
+    feedback: Encoded
+    action: int
+    key: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class TableMeanings:
+    """Counts of tuples, what they say of each place, and what feedback means there.
+
+    `counts` (S_H, G, V, K) are effective tuples of the reading's groups and values; `oriented` (S_H, G) says where
+    anchors settled the orientation, `flipped` where they turned it round.
+    """
+
+    layout: Layout
+    reading: Reading
+    counts: FloatArray
+    c: float
+    oriented: BoolArray
+    flipped: BoolArray
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Return the settings with which places are judged."""
+        return Settings(DecoderSettings(c=self.c))
+
+    @cached_property
+    def judgements(self) -> Judgements:
+        """Return what the tuples say of every place that has some."""
+        found = judge_all(self.reading.counted, self.counts, self.c, self.settings.judgement)
+        return {at: flip(j) if self.flipped[at] else j for at, j in found.items()}
+
+    @cached_property
+    def phi(self) -> FloatArray:
+        """Return what feedback means whatever the action, (S_H, G, V); c in homogeneous places, NaN if unknown."""
+        phi = np.full(self.counts.shape[:3], np.nan)
+        for (s, x), judgement in self.judgements.items():
+            if judgement.kind != UNKNOWN:
+                phi[s, x] = judgement.phi if judgement.kind == HETEROGENEOUS else self.c
+        return phi
+
+    @cached_property
+    def cells(self) -> dict[tuple[int, int, int, int], Decoded]:
+        """Return what every (last state, group, value, action) decodes to, where it has a place."""
+        found: dict[tuple[int, int, int, int], Decoded] = {}
+        for (s, x), judgement in self.judgements.items():
+            if judgement.kind == UNKNOWN:
+                nothing = Decoded.nothing(UNCERTAIN)
+                found |= {(s, x, y, a): nothing for y, a in np.ndindex(self.counts.shape[2:])}
+                continue
+            table = self.counts[s, x, :, : len(judgement.tuples)]
+            phi = judgement.phi if judgement.kind == HETEROGENEOUS else fit_balanced(table)[1]
+            doubt = weigh_doubt(table, phi, bool(self.oriented[s, x]))
+            seen = table.sum(axis=1) > 0
+            for y, a in np.ndindex(table.shape):
+                found[s, x, y, a] = _decode_cell(judgement, doubt, y, a, bool(seen[y]), self.c)
+        return found
+
+    def read(self, record: EpisodeRecord) -> End | Decoded | Fault:
+        """Return how an episode ended, what it means if that is known at once, or the rule that the episode breaks."""
+        steps = record["steps"]
+        last = steps[-1]
+        key = (record["context"], last["state"], record["feedback"], last["action"], len(steps))
+        try:
+            known = self._known.get(key)
+        except TypeError:  # vectors have no hash
+            return self._encode(*key, None)
+        return known if known is not None else self._encode(*key, key)
+
+    def decode(self, ends: Sequence[End | Decoded]) -> list[Decoded]:
+        """Return what each end means."""
+        waiting = [end for end in ends if isinstance(end, End)]
+        if not waiting:
+            return list(ends)  # type: ignore[arg-type]
+        contexts, states, feedback, _, _ = zip(*waiting, strict=True)
+        groups, values = self.reading.read(contexts, np.array(states), feedback)
+        cells = [
+            self._cell(end.state, int(x), int(y), end.action)
+            for end, x, y in zip(waiting, groups, values, strict=True)
+        ]
+        if isinstance(self.reading, FiniteReading):  # there are only so many ends
+            self._known.update((end.key, cell) for end, cell in zip(waiting, cells, strict=True))
+        found = iter(cells)
+        return [next(found) if isinstance(end, End) else end for end in ends]
+
+    def to_tree(self) -> dict[str, Any]:
+        """Return arrays and plain values that `from_tree` reads."""
+        return {
+            "layout": self.layout.to_json(),
+            "reading": self.reading.to_state(),
+            "counts": self.counts,
+            "c": self.c,
+            "oriented": self.oriented,
+            "flipped": self.flipped,
+        }
+
+    @classmethod
+    def from_tree(cls, tree: Mapping[str, Any]) -> TableMeanings:
+        """Return the meanings that `to_tree` described."""
+        layout = Layout.from_json(tree["layout"])
+        reading = reading_from_state(layout, tree["reading"])
+        return cls(layout, reading, tree["counts"], float(tree["c"]), tree["oriented"], tree["flipped"])
+
+    @cached_property
+    def _reader(self) -> LogReader:
+        return LogReader(self.layout)
+
+    @cached_property
+    def _known(self) -> dict[Any, Decoded]:
+        """Return a memory of ends that were decoded."""
+        return {}
+
+    def _encode(
+        self, context: Any, state: Any, feedback: Any, action: Any, steps: int, key: tuple[Any, ...] | None
+    ) -> End | Decoded | Fault:
+        reader = self._reader
+        if steps != reader.steps:
+            return mixed_horizon(steps, reader.steps)
+        if reader.state_index(steps - 1, state) is None:
+            return Decoded.nothing(UNSEEN_STATE)
+        found = reader.locate(steps - 1, state, action)
+        if isinstance(found, Fault):
+            return Decoded.nothing(UNSEEN_ACTION)
+        try:
+            x = reader.encode_context(context)
+        except ValueError:
+            return Decoded.nothing(UNSEEN_CONTEXT)
+        try:
+            y = reader.encode_feedback(feedback)
+        except ValueError:
+            return Decoded.nothing(UNSEEN_FEEDBACK)
+        return End(x, found[0], y, found[1], key)
+
+    def _cell(self, s: int, x: int, y: int, a: int) -> Decoded:
+        found = self.cells.get((s, x, y, a))
+        if found is not None:
+            return found
+        met = any(state == s for state, _ in self.judgements)
+        return Decoded.nothing(UNSEEN_CONTEXT if met else UNSEEN_STATE)
+
+
+def flip(judgement: Judgement) -> Judgement:
+    """Return a judgement the other way round: f and phi become 1 - f and 1 - phi."""
+    if judgement.kind != HETEROGENEOUS:
+        return judgement
+    f, phi = 1 - judgement.f, 1 - judgement.phi
+    rewards = decode_all(f, phi, judgement.tuples)
+    # Pr[y | a] is what the counts say; f_a = sum_y Pr[y | a] phi(y) when feedback decodes to phi itself.
+    return replace(judgement, f=f, phi=phi, rewards=rewards, expected=f)
+
+
+def _decode_cell(judgement: Judgement, doubt: Doubt, y: int, a: int, seen: bool, c: float) -> Decoded:
+    if judgement.kind == HOMOGENEOUS:
+        return Decoded.homogeneous(c, round(1 - doubt.heterogeneous, DECIMALS))
+    if not seen:
+        return Decoded(None, 0.0, HETEROGENEOUS, UNSEEN_FEEDBACK)
+    reward = float(judgement.rewards[y, a])
+    rewarded = float(doubt.rewarded(judgement.phi)[y])
+    sure = doubt.heterogeneous * (rewarded if reward >= 0.5 else 1 - rewarded)
+    withheld = judgement.phi[y] == 1 and reward < 0.5
+    reason = UNCERTAIN if not judgement.settled else LOWER_BOUND if withheld else DECODED
+    return Decoded(round(reward, DECIMALS), round(sure, DECIMALS), HETEROGENEOUS, reason)

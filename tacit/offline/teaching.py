@@ -1,0 +1,114 @@
+"""Who teaches what feedback means: episodes whose last action was random, of tables and of text alike.
+
+An action that was drawn with probability p among K counts w = 1/(K p) times, which makes the weighted tuples those of
+uniform actions (Lemma 3.3). Given the action, weights change nothing by Assumption 2.1, but where p follows something
+that the log does not hold they undo it. Episodes of unknown probability teach if it is said that they are uniform, or
+if no test tells their actions from uniform ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from scipy.special import gammaincc, xlogy
+
+from tacit.base.arrays import FloatArray
+from tacit.decoding.tuples import Reservoir
+from tacit.logs.record import LogError
+from tacit.trust.findings import Finding
+
+Row = TypeVar("Row")
+
+UNIFORM_LEVEL = 0.01
+"""Of the test that actions without logged probability were uniform."""
+NOT_RANDOM, UNKNOWN_PROBABILITY = "last action not random", "probability of the last action unknown"
+THIN = 0.1
+"""Share of the tuples below which their effective size deserves a caution."""
+
+
+class NothingToLearnError(LogError):
+    """Logs from which nothing can be learned, however many there are."""
+
+
+@dataclass
+class Teaching(Generic[Row]):
+    """Rows of the episodes that teach: those of `known` probability, and of `unknown`; the others counted by reason.
+
+    >>> teaching = Teaching[str](Reservoir(), Reservoir())
+    >>> kept, weight = teaching.admit(0.1, 5)
+    >>> kept is teaching.known, weight, teaching.admit(1.0, 5), dict(teaching.left_out)
+    (True, 2.0, None, {'last action not random': 1})
+    """
+
+    known: Reservoir[Row]
+    unknown: Reservoir[Row]
+    assume_uniform: bool = False
+    episodes: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def admit(self, p: float | None, K: int) -> tuple[Reservoir[Row], float] | None:
+        """Return where an episode belongs whose last action had probability p among K, and its weight; or None."""
+        self.episodes += 1
+        if p is None and K > 1 and not self.assume_uniform:
+            return self.unknown, 1.0
+        if p == 1 and K > 1:
+            self.left_out[NOT_RANDOM] += 1
+            return None
+        return self.known, 1.0 if p is None else 1 / (K * p)
+
+    def accept_unknown(self, p_value: float) -> float | None:
+        """Take in the rows of unknown probability if a test of uniformity lets them pass; return its p-value if so."""
+        if p_value < UNIFORM_LEVEL:
+            self.left_out[UNKNOWN_PROBABILITY] += self.unknown.seen
+            return None
+        self.known.seen += self.unknown.seen
+        self.known.rows += self.unknown.rows
+        return p_value
+
+    @property
+    def why_left_out(self) -> str:
+        """Return the words for who was left out and why."""
+        return ", ".join(f"{why}: {n:,}" for why, n in self.left_out.items()) or "none was read"
+
+
+def uniformity_p_value(tables: Iterable[FloatArray], untested: float) -> float:
+    """Return the p-value of actions being uniform in each of several tables of counts (K,), `untested` if none tells.
+
+    The likelihood-ratio test, all tables with at least five tuples an action at once.
+    """
+    statistic, freedom = 0.0, 0
+    for n in tables:
+        K = len(n)
+        if n.sum() >= 5 * K:
+            statistic += 2 * float(xlogy(n, n * K / n.sum()).sum())
+            freedom += K - 1
+    return float(gammaincc(freedom / 2, statistic / 2)) if freedom else untested
+
+
+def find_uneven_weights(n: float, size: float) -> Iterator[Finding]:
+    """Yield a caution if the weights leave little of n tuples: those worth `size` uniform ones."""
+    if size < THIN * n:
+        yield Finding(
+            "weights-uneven",
+            "caution",
+            "",
+            f"{n:,.0f} tuples weigh as much as {size:,.0f}: some actions were drawn far more often than others.",
+            "Log more episodes in which the rarer actions are tried.",
+        )
+
+
+def find_inferred_uniformity(accepted: float | None, n: int) -> Iterator[Finding]:
+    """Yield a caution if the actions of n episodes were only found to look uniform, with p-value `accepted`."""
+    if accepted is not None:
+        yield Finding(
+            "uniformity-inferred",
+            "caution",
+            "",
+            f"{n:,} episodes do not tell how likely their last action was; no test tells them from uniform ones (p = "
+            f"{accepted:.2g}), so they were taken for such. Actions chosen for reasons not in the log could "
+            "still mislead.",
+            "Log the probability of each action, or say that they were uniform.",
+        )

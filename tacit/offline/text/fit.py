@@ -1,0 +1,167 @@
+"""Fitting a model to logs of conversations whose last candidate was random, with its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.logs.problems import Problems
+from tacit.logs.record import LogError
+from tacit.logs.survey import Survey
+from tacit.offline.estimators import effective_size
+from tacit.offline.request import SETTLE, FitRequest
+from tacit.offline.teaching import Teaching, find_inferred_uniformity, find_uneven_weights
+from tacit.offline.text.batches import accept_candidates, encode_ahead
+from tacit.offline.text.diagnose import TextDiagnosis, diagnose_text
+from tacit.offline.text.gathering import check_reactions, gather_text
+from tacit.offline.text.meanings import TextMeanings, Weighed
+from tacit.offline.text.model import TextRewardModel
+from tacit.text.conversation import Reaction
+from tacit.text.evidence import Evidence
+from tacit.text.small.model import SmallModel, uniform_weights
+from tacit.trust.anchors import MINORITY
+from tacit.trust.certificate import Certificate, describe_files
+from tacit.trust.findings import Finding, worst_first
+
+LEAST_REWARDED = 20
+"""Rewards decoded among the reactions below which a good ending has hardly been seen."""
+UNTESTED = Finding(
+    "independence-untested",
+    "info",
+    "",
+    "Whether people react to the outcome alone, or to what was said whatever came of it (Assumption 2.1), is not "
+    "tested for text; theta and M are not estimated, but taken to be 0.9 and 1.",
+    "Read some of the sentences that were decoded, and check that they speak of the outcome.",
+)
+
+
+@dataclass(frozen=True)
+class TextFitting:
+    """A fit that was asked for, of logs that hold text."""
+
+    request: FitRequest
+    survey: Survey
+
+    def __post_init__(self) -> None:
+        check_text_request(self.request, self.survey)
+
+    def fit(self) -> TextRewardModel:
+        """Return the model with its certificate; rewards in the logs are never read."""
+        model = SmallModel(len(self.survey.common.steps))
+        teaching, accepted = self._teach(model)
+        reactions = teaching.known.rows
+        model.fit(reactions)
+        assert model.evidence is not None
+        meanings = TextMeanings(model, self.request.c, model.evidence)
+        weighed = meanings.weigh(model.sample(reactions))
+        return TextRewardModel(meanings, self._certify(teaching, accepted, model.evidence, weighed))
+
+    def diagnose(self) -> TextDiagnosis:
+        """Return whether the logs can be decoded; rewards in them check which way round."""
+        model, asked = self.fit(), self.request
+        found = diagnose_text(
+            model.meanings, model.certificate, asked.source, asked.assume_uniform, Problems(), None
+        )
+        return replace(found, problems=asked.problems)  # those of the fit: the same, told once
+
+    def _teach(self, model: SmallModel) -> tuple[Teaching[Reaction], float | None]:
+        """Return the reactions that teach, encoded, and the p-value by which unknown ones were accepted, if any.
+
+        Encoding takes the time: progress is that of it, and of episodes that need none.
+        """
+        asked, read = self.request, [0]
+        teaching = gather_text(
+            asked.source, model.horizon, asked.assume_uniform, asked.problems, read.append, asked.seed
+        )
+        known, unknown = list(teaching.known.rows), teaching.unknown.rows
+        if asked.progress is not None:
+            asked.progress(sum(read) - len(known) - len(unknown))
+        accepted = accept_candidates(teaching, model, asked.progress)
+        check_reactions(teaching)
+        encode_ahead(model, known, asked.progress)
+        return teaching, accepted
+
+    def _certify(
+        self, teaching: Teaching[Reaction], accepted: float | None, evidence: Evidence, weighed: Weighed
+    ) -> Certificate:
+        """Return what the model rests on; text has no places, and its constants are given, not estimated."""
+        reactions = teaching.known.rows
+        effective = effective_size(uniform_weights(reactions))
+        uniform = float(np.mean([1 - 1 / len(reaction.choice.candidates) for reaction in reactions]))
+        more = teaching.known.seen - len(reactions)
+        findings = (
+            *find_evidence(evidence),
+            *find_rewarded(weighed, evidence),
+            *find_uneven_weights(len(reactions), effective),
+            *find_inferred_uniformity(accepted, teaching.unknown.seen),
+            UNTESTED,
+            MINORITY,
+        )
+        return Certificate(
+            files=describe_files(self.request.source.files or ()),
+            episodes=teaching.episodes,
+            tuples=len(reactions),
+            effective=round(effective, 1),
+            left_out=dict(teaching.left_out) | ({"beyond the sample that is kept": more} if more else {}),
+            problems=self.request.rules_broken,
+            losses=(uniform - evidence.gain, uniform),
+            constants=None,
+            places=(),
+            findings=worst_first(findings),
+        )
+
+
+def check_text_request(request: FitRequest, survey: Survey) -> None:
+    """Raise unless the logs are conversations and a model of text can do what was asked."""
+    kinds = survey.common.contexts.kinds | survey.common.feedback.kinds
+    if not set(kinds) <= {"string", "text"}:
+        raise LogError(
+            f"conversations must be text throughout, got text in {', '.join(survey.text)} beside contexts or feedback "
+            f"of numbers ({dict(kinds)}); write contexts and feedback as text, or give a layout if all are labels"
+        )
+    if request.anchors == SETTLE:
+        raise LogError(
+            "rewards in the logs settle which way round labels and vectors are decoded, got text, whose model has the "
+            "minority of rewarding candidates built in; leave anchors out, `tacit diagnose` checks it against them"
+        )
+    if request.engine != "local":
+        raise LogError(f"text is read by the engine local, got {request.engine!r}; leave the engine out")
+
+
+def find_evidence(evidence: Evidence) -> Iterator[Finding]:
+    """Yield whether feedback foretells what was said on reactions that were left out of the fit."""
+    told = f"(gain {evidence.gain:.4f}, standard error {evidence.error:.4f})"
+    if evidence.found:
+        yield Finding(
+            "feedback-tells",
+            "info",
+            "",
+            "On reactions left out of the fit, feedback tells which candidate came before it better than chance "
+            f"{told}.",
+            "Nothing needs to be done.",
+        )
+        return
+    yield Finding(
+        "feedback-tells-nothing",
+        "error",
+        "",
+        "On reactions left out of the fit, feedback tells which candidate came before it no better than chance "
+        f"{told}.",
+        "Log more episodes with random last actions, and check that feedback belongs to the episode that it is "
+        "logged with and depends on what was done.",
+    )
+
+
+def find_rewarded(weighed: Weighed, evidence: Evidence) -> Iterator[Finding]:
+    """Yield a caution if hardly any reaction was decoded as a reward."""
+    n = int((weighed.decoded >= 0.5).sum())
+    if evidence.found and n < LEAST_REWARDED:
+        yield Finding(
+            "few-rewards",
+            "caution",
+            "",
+            f"Only {n} of {len(weighed.decoded):,} reactions are decoded as a reward.",
+            f"Log more episodes, until at least {LEAST_REWARDED} end well.",
+        )

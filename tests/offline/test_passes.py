@@ -1,0 +1,122 @@
+"""The one pass over logs: every command tells of every episode once, and keeps what is wrong as it stood."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from shop_logs import draw_shop
+from text_samples import HashingEncoder
+
+import tacit
+from tacit.envs.drawn_logs import draw_logs
+from tacit.envs.synthetic import synthetic_mdp
+from tacit.logs.problems import Problems
+from tacit.logs.reading import LogSource
+from tacit.logs.record import Fault
+from tacit.logs.writing import LogWriter
+from tacit.offline import passes
+from tacit.offline.passes import read_through
+
+SOUND, BAD = 1237, 3
+COMMANDS = {
+    "fit": lambda model, logs, told, folder: tacit.fit(logs, **told),
+    "diagnose": lambda model, logs, told, folder: tacit.diagnose(logs, **told),
+    "model.diagnose": lambda model, logs, told, folder: model.diagnose(logs, **told),
+    "label": lambda model, logs, told, folder: list(model.label(logs, **told)),
+    "label to a file": lambda model, logs, told, folder: model.label(logs, folder / "labels.jsonl", **told),
+    "evaluate": lambda model, logs, told, folder: model.evaluate(logs, **told),
+    "train": lambda model, logs, told, folder: model.train(logs, **told),
+}
+
+
+@pytest.fixture(scope="module")
+def encodings(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tacit.text.small.model.bundled_encoder", HashingEncoder)
+        patch.setattr("tacit.offline.text.examination.SHUFFLES", 1)
+        patch.setattr(passes, "REPORT_EVERY", 500)
+        patch.setenv("TACIT_CACHE", str(tmp_path_factory.getbasetemp() / "encodings"))
+        yield
+
+
+def forget_chances(episode):
+    return replace(episode, steps=tuple(replace(step, probability=None) for step in episode.steps))
+
+
+@pytest.fixture(scope="module", params=["table", "text", "text of unknown chance"])
+def logs(request, encodings, tmp_path_factory):
+    """A file with sound and bad episodes, and a model of it."""
+    path = tmp_path_factory.mktemp("logs") / "logs.jsonl"
+    if request.param == "table":
+        episodes = list(draw_logs(synthetic_mdp(), SOUND, seed=4))
+    else:
+        episodes = draw_shop(SOUND)
+        if request.param == "text of unknown chance":
+            episodes = [*episodes[:600], *map(forget_chances, episodes[600:])]
+    short = replace(episodes[0], steps=episodes[0].steps[:1])
+    with LogWriter(path) as writer:
+        for episode in [*episodes[:700], short, *episodes[700:], short]:
+            writer.write(episode)
+    path.write_text(path.read_text() + "{not json\n")
+    return tacit.fit(path, problems=Problems()), path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_reports_exactly_as_many_episodes_as_there_are(logs, command, tmp_path):
+    model, path = logs
+    told, problems = [], Problems()
+    COMMANDS[command](model, path, {"problems": problems, "progress": told.append}, tmp_path)
+    assert sum(told) == SOUND + BAD
+    assert all(n >= 0 for n in told)
+    assert dict(problems.by_rule) == {"mixed-horizon": 2, "not-json": 1}
+
+
+def test_what_is_set_aside_is_kept_as_it_stood(logs, tmp_path):
+    model, path = logs
+    side = tmp_path / "side.rejected.jsonl"
+    with Problems(side=side) as problems:
+        model.train(path, problems=problems)
+    rows = [json.loads(line) for line in side.read_text().splitlines()]
+    lines = path.read_text().splitlines()
+    assert [row["line"] for row in rows] == [701, SOUND + 2, SOUND + 3]
+    assert [row["raw"] for row in rows] == [lines[row["line"] - 1] for row in rows]
+
+
+def test_without_problems_one_warning_tells_of_all(logs):
+    model, path = logs
+    with pytest.warns(UserWarning, match="3 episodes were left out") as told:
+        list(model.label(path))
+    assert len(told) == 1
+
+
+def test_episodes_in_memory_are_located_by_their_place():
+    episodes, problems = list(draw_logs(synthetic_mdp(), 3, seed=0)), Problems()
+
+    def read(record, line):
+        return Fault("odd", "must be even") if line % 2 else line
+
+    assert list(read_through(LogSource(iter(episodes)), read, problems)) == [2]
+    assert [(problem.file, problem.line) for problem in problems.first] == [
+        ("episodes in memory", 1),
+        ("episodes in memory", 3),
+    ]
+
+
+@pytest.mark.parametrize(("n", "parts"), [(0, []), (4, [4]), (5, [5]), (12, [5, 5, 2])])
+def test_the_last_part_is_told_too(monkeypatch, n, parts):
+    monkeypatch.setattr(passes, "REPORT_EVERY", 5)
+    told = []
+    source = LogSource(draw_logs(synthetic_mdp(), n, seed=0))
+    assert len(list(read_through(source, lambda record, line: record, progress=told.append))) == n
+    assert told == parts
+
+
+def test_logs_can_be_passed_over_again_whatever_they_come_as(tmp_path):
+    with LogWriter(tmp_path / "a.jsonl") as writer:
+        for episode in draw_logs(synthetic_mdp(), 3, seed=0):
+            writer.write(episode)
+    path = tmp_path / "a.jsonl"
+    for logs in (path, [path], iter([path]), (each for each in draw_logs(synthetic_mdp(), 3, seed=0))):
+        source = LogSource(logs)
+        assert len(list(source)) == len(list(source)) == 3
+    assert str(LogSource([path, path])) == "a.jsonl, a.jsonl"
