@@ -156,7 +156,8 @@ def is_command(words):
     if words in (["COMMAND", "--help"], ["data"]):
         return True
     name = " ".join(words[: 2 if words[0] == "data" else 1])
-    if name == "reproduce" and len(words) > 1 and words[1].islower() and words[1] not in STUDIES:
+    studies = [word for word in words[1:2] if word.isalpha() and word.islower()]
+    if name == "reproduce" and not set(studies) <= set(STUDIES):
         return False
     return name in commands() and {w for w in words if w.startswith("--")} <= commands()[name] | {"--help"}
 
