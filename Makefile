@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 SEEDS ?= 4
 
-.PHONY: run test lint types tests coverage bench clean
+.PHONY: run test lint types tests coverage docs bench clean
 
 run: .venv/ready  ## the paper's synthetic experiment beside its baselines
 	$(BIN)/tacit reproduce synthetic --seeds $(SEEDS)
@@ -25,6 +25,9 @@ coverage: .venv/ready  ## the same code interpreted: out-of-bounds reads raise, 
 	OMP_NUM_THREADS=1 NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "not compiled" \
 		--cov --cov-report=term:skip-covered --cov-fail-under=95
 
+docs: .venv/ready  ## the site, into site/; a warning is an error, and nothing comes from the network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
+
 bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pick instead
 	$(BIN)/python benchmarks/occupancy.py
 	$(BIN)/python benchmarks/agent.py .venv-peers/bin/python
@@ -43,4 +46,4 @@ bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pic
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers results .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis
+	rm -rf .venv .venv-peers results site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis

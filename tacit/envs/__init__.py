@@ -1,1 +1,3 @@
-"""Layered contextual environments, each a Gymnasium environment."""
+"""What agents are tried on: Gymnasium environments, layered ones and booking dialogues, and the adapter for others.
+Imports `logs`, `text` and what is below them.
+"""
