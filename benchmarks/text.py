@@ -23,7 +23,7 @@ from tacit.agent import Agent
 from tacit.base.arrays import FloatArray
 from tacit.envs.booking import SETTINGS, BookingEnv, load_tasks, make_dialogues
 from tacit.envs.dialogues import Dialogue
-from tacit.experiments.learners import TEXT_LEARNERS
+from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.reports.intervals import mean_interval
 from tacit.text.conversation import Choice, Conversation, Exchange, Reaction, TextContext
 from tacit.text.conversations import Conversations

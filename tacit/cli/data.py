@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
+from random import Random
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+from tacit.cli.terminal import guarded, say
 
 if TYPE_CHECKING:
     from tacit.envs.candidates import SlotValues
     from tacit.envs.corpora import BookingTask
     from tacit.envs.dialogues import Dialogue
     from tacit.envs.writers import Writer
-
-INTERRUPTED = 130
-"""The exit code of a program that Ctrl-C ended: 128 + SIGINT."""
 
 CACHE = ".written.jsonl"
 """Added to a dialogue file's name: what a language model has written so far."""
@@ -40,25 +40,14 @@ def booking(
     What has arrived is kept: interrupted, the same command goes on where it stopped.
     """
     from tacit.envs.corpora import read_corpora
-    from tacit.envs.corpus_files import CorporaError, data_directory
+    from tacit.envs.corpus_files import data_directory
 
     console, directory = Console(), out or data_directory()
-    try:
+    with guarded(console, "What has arrived is kept: give the same command to go on."):
         downloaded = _download(directory, console)
         tasks = len(read_corpora(directory).tasks)
-    except (CorporaError, OSError) as error:
-        _fail(console, str(error))
-    except KeyboardInterrupt:
-        console.print(
-            "\n[yellow]Interrupted.[/yellow] What has arrived is kept: give the same command to go on."
-        )
-        raise typer.Exit(INTERRUPTED) from None
-    hint = "" if out is None else f" Use it with --data {directory}, or set TACIT_DATA."
-    console.print(
-        f"{downloaded} files downloaded, {tasks:,} dialogues in {directory}.{hint}",
-        soft_wrap=True,
-        highlight=False,
-    )
+        hint = "" if out is None else f" Use it with --data {directory}, or set TACIT_DATA."
+        say(console, f"{downloaded} files downloaded, {tasks:,} dialogues in {directory}.{hint}")
 
 
 @data_app.command()
@@ -87,7 +76,7 @@ def dialogues(
     What a model has written is kept beside the file: interrupted, the same command goes on where it stopped.
     """
     console = Console()
-    try:
+    with guarded(console, "What was written is kept: give the same command to go on."):
         order = _order(out, setting, data, seed, count, part)
         if endpoint or model or local_model:
             writer = _writer(endpoint, model, local_model)
@@ -95,18 +84,7 @@ def dialogues(
         else:
             made = _make(order)
         _write(out, made)
-    except (ValueError, RuntimeError, ImportError, OSError) as error:
-        _fail(console, str(error))
-    except KeyboardInterrupt:
-        console.print(
-            "\n[yellow]Interrupted.[/yellow] What was written is kept: give the same command to go on."
-        )
-        raise typer.Exit(INTERRUPTED) from None
-    console.print(
-        f"{len(made):,} dialogues ({setting}, tasks: {order.source}) in {out}",
-        soft_wrap=True,
-        highlight=False,
-    )
+        say(console, f"{len(made):,} dialogues ({setting}, tasks: {order.source}) in {out}")
 
 
 class _Order(NamedTuple):
@@ -122,8 +100,6 @@ class _Order(NamedTuple):
 
 
 def _order(out: Path, setting: str, data: Path | None, seed: int, count: int | None, part: str) -> _Order:
-    from random import Random
-
     from tacit.envs.booking import check_setting, load_tasks
     from tacit.envs.candidates import count_values
     from tacit.envs.grammar import check_part
@@ -173,11 +149,10 @@ def _reword(order: _Order, writer: Writer, workers: int, console: Console) -> tu
             progress=lambda done, total: bar.update(row, completed=done),
         )
     left = ", ".join(f"{number} of kind {kind}" for kind, number in sorted(made.fallbacks.items()))
-    console.print(
+    say(
+        console,
         f"{cached.calls} calls of {cached.name}; of {made.texts} texts the grammar wrote "
         f"{left or 'none'}, where the model's did not pass the checks.",
-        soft_wrap=True,
-        highlight=False,
     )
     return made.dialogues
 
@@ -202,9 +177,3 @@ def _download(directory: Path, console: Console) -> int:
             bar.update(rows[name], completed=received)
 
         return download_corpora(directory, show)
-
-
-def _fail(console: Console, message: str) -> NoReturn:
-    console.print("[red]Error:[/red]", end=" ")
-    console.print(message, soft_wrap=True, highlight=False, markup=False)
-    raise typer.Exit(1)

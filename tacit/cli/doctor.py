@@ -16,6 +16,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tacit.cli.terminal import fail, say
+
 if TYPE_CHECKING:
     from tacit.agent import Agent
     from tacit.learning.settings import Settings
@@ -55,6 +61,24 @@ class Requirement(NamedTuple):
     package: str
     least: str
     extra: str | None
+
+
+def doctor() -> None:
+    """Check the installation: packages, compiler, solver, a short run, a checkpoint."""
+    console = Console()
+    table = Table(title="Tacit's installation")
+    for heading in ("", "check", "what was found"):
+        table.add_column(heading, overflow="fold")
+    checked = []
+    with console.status("checking ..."):
+        for each in examine():
+            checked.append(each)
+            table.add_row(Text(each.status, style=each.colour), Text(each.name), Text(each.detail))
+    console.print(table)
+    broken = [each.name for each in checked if each.broken]
+    if broken:
+        fail(console, f"these need attention: {', '.join(broken)}")
+    say(console, "All is well.")
 
 
 def examine() -> Iterator[Checked]:

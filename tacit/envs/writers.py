@@ -17,6 +17,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Protocol
 
+from tacit.text.bundled import check_packages, load_smollm2, quiet
+
 TEMPERATURE = 0.8
 """How freely a model writes: dialogues should vary, and a second attempt should differ from the first."""
 
@@ -218,8 +220,6 @@ def _content(body: bytes, url: str) -> str:
 
 
 def _load(name: str) -> tuple[Any, Any]:
-    from tacit.text.bundled import check_packages, load_smollm2, quiet
-
     if name == "smollm2":
         return load_smollm2()
     check_packages("torch", "transformers")

@@ -22,30 +22,39 @@ Read = Callable[[str], ast.Module | None]
 """Returns the syntax of a module by its name, None where there is no such module in the package."""
 
 
-def digest_of(function: Callable[..., Any]) -> str:
-    """Return a digest of all code that can decide what a function of a package (or a partial of one) returns."""
+def digest_of(function: Callable[..., Any], unused: tuple[str, ...] = ()) -> str:
+    """Return a digest of all code that can decide what a function of a package (or a partial of one) returns.
+
+    `unused` names what is imported on the way and never met: modules or packages that do not count.
+    """
     while isinstance(function, partial):
         function = function.func
-    return digest_module(function.__module__)
+    return digest_module(function.__module__, unused)
 
 
 @cache
-def digest_module(module: str) -> str:
+def digest_module(module: str, unused: tuple[str, ...] = ()) -> str:
     """Return a digest of a module and of all that it imports."""
     package = module.partition(".")[0]
-    return digest_closure(
-        module, PackageSource(package, Path(str(files(package)))).read, distributed_versions
-    )
+    source = PackageSource(package, Path(str(files(package))))
+    return digest_closure(module, source.read, distributed_versions, unused)
 
 
-def digest_closure(module: str, read: Read, versions: Callable[[set[str]], Mapping[str, str]]) -> str:
+def digest_closure(
+    module: str,
+    read: Read,
+    versions: Callable[[set[str]], Mapping[str, str]],
+    unused: tuple[str, ...] = (),
+) -> str:
     """Return the digest: `read` reads modules of the package, `versions` names the versions of others."""
-    inside, outside = find_closure(module, read)
+    inside, outside = find_closure(module, read, unused)
     facts = {"modules": {name: ast.dump(tree) for name, tree in inside.items()}, "others": versions(outside)}
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=dict).encode()).hexdigest()
 
 
-def find_closure(module: str, read: Read) -> tuple[dict[str, ast.Module], set[str]]:
+def find_closure(
+    module: str, read: Read, unused: tuple[str, ...] = ()
+) -> tuple[dict[str, ast.Module], set[str]]:
     """Return the modules of the package that `module` needs, itself included, and the packages beside it."""
     package, read = module.partition(".")[0], cache(read)
     inside: dict[str, ast.Module] = {}
@@ -53,6 +62,8 @@ def find_closure(module: str, read: Read) -> tuple[dict[str, ast.Module], set[st
     waiting = [module]
     while waiting:
         name = waiting.pop()
+        if any(name == other or name.startswith(other + ".") for other in unused):
+            continue
         tree = read(name)
         if tree is None or name in inside:
             continue

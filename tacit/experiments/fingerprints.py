@@ -29,6 +29,6 @@ def fingerprint(study: Study, variant: str, environment: str, learner: str, seed
         "environment": environment,
         "learner": learner,
         "seed": seed,
-        "code": digest_of(study.play),
+        "code": digest_of(study.play, study.unused),
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

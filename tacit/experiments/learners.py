@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
-
-import gymnasium as gym
+from dataclasses import dataclass, replace
 
 from tacit.agent import Agent
 from tacit.baselines.feedback_as_reward import FeedbackAsReward, with_reward_as_feedback
@@ -17,13 +14,6 @@ from tacit.envs.layered import LayeredEnv
 from tacit.learning.settings import Settings
 from tacit.learning.stage import Setup
 from tacit.problem.layout import Layout
-from tacit.text.conversations import Conversations
-from tacit.text.judges import REWARDED, UNREWARDED
-from tacit.text.model import TextModel
-from tacit.text.settings import TextSettings
-
-NEVER = 2**62
-"""An exploration that never ends."""
 
 
 @dataclass(frozen=True)
@@ -68,34 +58,3 @@ take a short cut, the floor."""
 
 def _believer(layout: Layout, settings: Settings, seed: int, blind: bool = False) -> Agent:
     return Agent(layout, settings, seed, FeedbackAsReward(Setup(layout, settings), blind))
-
-
-@dataclass(frozen=True)
-class TextLearner:
-    """One learner: what it changes in the settings, and whether it is told the reward."""
-
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    told: bool = False
-
-    def make(self, settings: TextSettings, seed: int, model: TextModel | None = None) -> Agent:
-        """Return a new agent of this kind."""
-        return Agent(Conversations(replace(settings, **self.changes), model, seed), seed=seed)
-
-    def source(self, env: gym.Env[Any, Any]) -> GymSource:
-        """Return the episode source that this learner sees; the ceiling is told the reward in words."""
-        return GymSource(env, feedback_of=_reward_in_words if self.told else None)
-
-
-TEXT_LEARNERS: Mapping[str, TextLearner] = {
-    "tacit": TextLearner(),
-    "tacit_paper_gamma": TextLearner({"gamma_scale": 1.0}),
-    "oracle_reward": TextLearner({"judge": "told"}, told=True),
-    "universal_judge": TextLearner({"judge": "kind words"}),
-    "last_step_igl": TextLearner({"improves": "last"}),
-    "uniform": TextLearner({"exploration": NEVER}),
-}
-"""`tacit_paper_gamma` chooses by the paper's gamma_t = sqrt(K t), all others by Tacit's `gamma_scale` times that."""
-
-
-def _reward_in_words(observation: Any, info: Mapping[str, Any]) -> str:
-    return REWARDED if info["evaluation"]["reward"] else UNREWARDED

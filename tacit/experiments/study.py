@@ -78,6 +78,10 @@ class Study(Protocol):
         """Return what plays its tasks: picklable, and in a module that imports nothing but what decides results."""
 
     @property
+    def unused(self) -> tuple[str, ...]:
+        """Return what its tasks import and never meet: an agent can load conversations where there are none."""
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Return which curves of a result go to `curves.csv`."""
 

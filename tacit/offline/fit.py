@@ -16,10 +16,10 @@ from tacit.logs.reading import Logs, LogSource, Progress, check_raws
 from tacit.logs.record import LogError
 from tacit.logs.survey import Survey, survey_entries
 from tacit.offline.diagnosis import LogDiagnosis
-from tacit.offline.label import check_engine
+from tacit.offline.label import check_engine_reads
 from tacit.offline.model import RewardModel
 from tacit.offline.request import IGNORE, FitRequest
-from tacit.offline.tables.diagnose import diagnose_nothing
+from tacit.offline.tables.diagnose import diagnose_nothing_to_learn
 from tacit.offline.tables.fit import TableFitting
 from tacit.offline.teaching import NothingToLearnError
 from tacit.offline.text.fit import TextFitting
@@ -77,12 +77,12 @@ def diagnose_logs(
     try:
         return _choose_fitting(request, layout).diagnose()
     except NothingToLearnError as error:
-        return diagnose_nothing(error, source, problems)
+        return diagnose_nothing_to_learn(error, source, problems)
 
 
 def _choose_fitting(request: FitRequest, layout: Layout | None) -> TableFitting | TextFitting:
     """Return the fit of the kind that the logs are of."""
-    check_engine(request.source, request.engine)
+    check_engine_reads(request.source, request.engine)
     if layout is not None:
         return TableFitting(request, layout)
     survey = _survey(request)

@@ -92,7 +92,7 @@ def write_labels(
     """
     out = Path(out)
     check_label_file(out)
-    check_engine(source, engine)
+    check_engine_reads(source, engine)
     own = problems if problems is not None else Problems(strict=True)
     before, n = own.total, 0
     with LabelWriter(out) as writer:
@@ -153,7 +153,7 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def check_engine(source: LogSource, engine: str) -> None:
+def check_engine_reads(source: LogSource, engine: str) -> None:
     """Raise `LogError` unless the engine is known and can read the logs."""
     if engine not in ENGINES:
         raise LogError(f"the engine must be one of {ENGINES}, got {engine!r}; leave it out for this machine")

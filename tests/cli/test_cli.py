@@ -132,4 +132,4 @@ def test_doctor_reports_a_check_that_raises(monkeypatch):
     monkeypatch.setattr(doctor, "examine", lambda: iter([finding]))
     result = invoke("doctor")
     assert result.exit_code == 1
-    assert "Needs attention: luck" in result.output
+    assert "these need attention: luck" in result.output

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tacit.agent import Agent
-from tacit.cli.logs import app
+from tacit.cli.logs import logs_app as app
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs.writing import LogWriter

@@ -13,7 +13,7 @@ from reference_decoder import RAGGED, SYNTHETIC, ragged_tuples, synthetic_tuples
 from tacit.decoding.decoder import DecoderSettings, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior
 from tacit.decoding.networks import (
-    Features,
+    NetworkInputs,
     descend,
     initial_weights,
     mean_loss,
@@ -31,8 +31,8 @@ VECTORS = Layout(((0,),), ((tuple(range(4)),),), Vectors(2), Vectors(1))
 
 
 def rows_of(layout, tuples, settings):
-    contexts = Features.fit(layout.contexts, tuples.contexts)
-    return merge_rows(layout, tuples, contexts, Features.fit(layout.feedback, tuples.feedback), settings)
+    contexts = NetworkInputs.fit(layout.contexts, tuples.contexts)
+    return merge_rows(layout, tuples, contexts, NetworkInputs.fit(layout.feedback, tuples.feedback), settings)
 
 
 def vector_tuples(seed, n):

@@ -113,8 +113,11 @@ def test_closure_is_what_the_task_imports_and_versions_are_of_those_that_the_clo
 
 
 def closure_of(name):
-    module = STUDIES[name].play.func.__module__
-    return set(find_closure(module, PackageSource("tacit", Path(tacit.__file__).parent).read)[0])
+    module, read = (
+        STUDIES[name].play.func.__module__,
+        PackageSource("tacit", Path(tacit.__file__).parent).read,
+    )
+    return set(find_closure(module, read, STUDIES[name].unused)[0])
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -122,7 +125,11 @@ def test_tasks_import_no_pages_no_pictures_and_no_command_line(name):
     shows = ("tacit.cli", "tacit.reports", "tacit.offline", "tacit.experiments")
     inside = closure_of(name)
     tasks = {"tacit.experiments.tasks", "tacit.experiments.learning", "tacit.experiments.layered.sweep"}
-    tasks |= {"tacit.experiments.layered.playing"}
+    tasks |= {
+        "tacit.experiments.layered.playing",
+        "tacit.experiments.learners",
+        "tacit.experiments.text_learners",
+    }
     tasks |= {f"tacit.experiments.studies.{name}.{part}" for part in ("task", "sweep")}
     assert {module for module in inside if module.startswith(shows)} <= tasks
     assert {"tacit.experiments.tasks", "tacit.problem.layout"} <= inside
@@ -132,7 +139,18 @@ def test_a_study_depends_on_what_its_own_tasks_use():
     assert "tacit.planning.euler" in closure_of("synthetic")
     assert "tacit.planning.euler" not in closure_of("decoder")
     assert "tacit.text.small.model" in closure_of("booking")
-    assert "tacit.text.small.model" not in closure_of("synthetic")
+    assert not any(module.startswith("tacit.text") for module in closure_of("synthetic"))
+
+
+def test_what_is_imported_and_never_met_does_not_count(package, tmp_path):
+    package()
+    read = PackageSource("pack", tmp_path / "0").read
+    assert set(find_closure("pack.task", read, ("pack.deep",))[0]) == {"pack.task", "pack.late"}
+    assert set(find_closure("pack.task", read, ("pack.de",))[0]) == {
+        "pack.task",
+        "pack.late",
+        "pack.deep.maths",
+    }
 
 
 def test_a_partial_has_the_code_of_its_function():

@@ -10,7 +10,7 @@ from text_samples import HAPPY, UNHAPPY, HashingEncoder, shop
 from typer.testing import CliRunner
 
 from tacit.agent import Agent
-from tacit.cli.logs import app
+from tacit.cli.logs import logs_app as app
 from tacit.decoding.tuples import Reservoir
 from tacit.envs.booking import BookingEnv, make_dialogues
 from tacit.envs.gym_adapter import GymSource

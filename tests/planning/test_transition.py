@@ -254,7 +254,7 @@ def test_many_paths_count_as_one_by_one():
     together, apart = TransitionCounts(RAGGED), TransitionCounts(RAGGED)
     together.add_paths(states, actions)
     for path in paths:
-        apart.add(*path)
+        apart.add(0, *path)
     np.testing.assert_array_equal(together.counts, apart.counts)
     np.testing.assert_array_equal(together.estimate(0), apart.estimate(0))
     for wrong, message in ((states[:, :2], "of shape"), (states + 3, "of the layout")):

@@ -8,7 +8,7 @@ from tacit.agent import Agent
 from tacit.checks import CHECKS, EPISODES, Log, check_save_and_load
 from tacit.envs.booking import BookingEnv
 from tacit.envs.gym_adapter import GymSource
-from tacit.experiments.learners import TEXT_LEARNERS
+from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.simulate import Simulation
 from tacit.text.settings import TextSettings
 from tacit.text.small.cache import EncodingCache

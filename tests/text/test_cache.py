@@ -6,7 +6,7 @@ from text_samples import HashingEncoder
 
 from tacit.text.conversation import Conversation, TextContext
 from tacit.text.small.cache import EncodingCache, default_path, key_of
-from tacit.text.small.features import Features
+from tacit.text.small.features import TextFeatures
 
 
 def test_encodings_are_found_by_another_process(tmp_path):
@@ -41,7 +41,7 @@ def test_where_encodings_are_kept(monkeypatch, tmp_path):
 
 def test_everything_is_encoded_once():
     encoder, told = HashingEncoder(), []
-    features = Features(encoder, EncodingCache())
+    features = TextFeatures(encoder, EncodingCache())
     pairs = [(Conversation(TextContext(f"i want {n}")), (f"take {n}", "take another")) for n in range(300)]
     first = features.match(pairs, lambda done, all_, what: told.append((done, all_, what)))
     calls = encoder.calls
@@ -52,7 +52,7 @@ def test_everything_is_encoded_once():
 
 
 def test_an_empty_profile_is_a_row_of_zeros():
-    rows = Features(HashingEncoder(), EncodingCache()).profiles(["", "a joker", ""])
+    rows = TextFeatures(HashingEncoder(), EncodingCache()).profiles(["", "a joker", ""])
     assert not rows[0].any()
     assert rows[1].any()
 

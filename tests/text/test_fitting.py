@@ -12,7 +12,7 @@ import tacit.text.small.fitting as fitting
 from tacit.text.conversation import Conversation, TextContext
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.encoder import Words
-from tacit.text.small.features import Features
+from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import (
     FittingSettings,
     cross_validate,
@@ -146,7 +146,7 @@ def test_a_projection_of_nothing():
 
 
 def test_shared_words_say_nothing():
-    features = Features(HashingEncoder(), EncodingCache())
+    features = TextFeatures(HashingEncoder(), EncodingCache())
     talk = Conversation(TextContext("a red house"))
     match = features.match([(talk, ("a red house", "a blue house", "a green house"))])[0]
     assert (match[0] == 1.0).all()

@@ -82,6 +82,11 @@ class LayeredStudy:
         return {}
 
     @property
+    def unused(self) -> tuple[str, ...]:
+        """Return the room of conversations: here there are none."""
+        return ("tacit.text",)
+
+    @property
     def play(self) -> Play:
         """Return what plays its tasks."""
         return partial(play_learner, self.sweep)

@@ -43,7 +43,7 @@ def diagnose_table(
     return show_table(examination, source, problems)
 
 
-def diagnose_nothing(
+def diagnose_nothing_to_learn(
     error: NothingToLearnError, source: LogSource, problems: Problems | None
 ) -> TableDiagnosis:
     """Return the diagnosis of logs from which nothing can be learned."""

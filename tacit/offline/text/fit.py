@@ -19,7 +19,7 @@ from tacit.offline.text.gathering import check_reactions, gather_text
 from tacit.offline.text.meanings import TextMeanings, Weighed
 from tacit.offline.text.model import TextRewardModel
 from tacit.text.conversation import Reaction
-from tacit.text.evidence import Evidence
+from tacit.text.evidence import UNTESTED, Evidence, find_evidence
 from tacit.text.small.model import SmallModel, uniform_weights
 from tacit.trust.anchors import MINORITY
 from tacit.trust.certificate import Certificate, describe_files
@@ -27,14 +27,6 @@ from tacit.trust.findings import Finding, worst_first
 
 LEAST_REWARDED = 20
 """Rewards decoded among the reactions below which a good ending has hardly been seen."""
-UNTESTED = Finding(
-    "independence-untested",
-    "info",
-    "",
-    "Whether people react to the outcome alone, or to what was said whatever came of it (Assumption 2.1), is not "
-    "tested for text; theta and M are not estimated, but taken to be 0.9 and 1.",
-    "Read some of the sentences that were decoded, and check that they speak of the outcome.",
-)
 
 
 @dataclass(frozen=True)
@@ -127,30 +119,6 @@ def check_text_request(request: FitRequest, survey: Survey) -> None:
         )
     if request.engine != "local":
         raise LogError(f"text is read by the engine local, got {request.engine!r}; leave the engine out")
-
-
-def find_evidence(evidence: Evidence) -> Iterator[Finding]:
-    """Yield whether feedback foretells what was said on reactions that were left out of the fit."""
-    told = f"(gain {evidence.gain:.4f}, standard error {evidence.error:.4f})"
-    if evidence.found:
-        yield Finding(
-            "feedback-tells",
-            "info",
-            "",
-            "On reactions left out of the fit, feedback tells which candidate came before it better than chance "
-            f"{told}.",
-            "Nothing needs to be done.",
-        )
-        return
-    yield Finding(
-        "feedback-tells-nothing",
-        "error",
-        "",
-        "On reactions left out of the fit, feedback tells which candidate came before it no better than chance "
-        f"{told}.",
-        "Log more episodes with random last actions, and check that feedback belongs to the episode that it is "
-        "logged with and depends on what was done.",
-    )
 
 
 def find_rewarded(weighed: Weighed, evidence: Evidence) -> Iterator[Finding]:

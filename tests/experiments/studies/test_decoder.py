@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tacit.decoding.decoder import build_decoder
-from tacit.decoding.posterior import TablePosterior, ideal_posterior
+from tacit.decoding.posterior import ideal_posterior
+from tacit.decoding.structured import TablePosterior
 from tacit.envs.synthetic import synthetic_mdp
 from tacit.experiments.layered.problems import PAPER
 from tacit.experiments.studies.decoder.illustration import illustrate, illustrated_decoder

@@ -8,6 +8,7 @@ from pathlib import Path
 from tacit.envs.booking import SETTINGS, check_setting
 from tacit.experiments.studies.booking.supply import FROM_FILE, Supply, load_supply
 from tacit.text.bundled import check_packages, minilm_path, smollm2_file
+from tacit.text.causal.presets import check_memory, find_preset
 
 EVERY_SETTING = "all"
 
@@ -59,8 +60,6 @@ def check_model(model: str) -> None:
     smollm2_file()
     if model == "small":
         return
-    from tacit.text.causal.presets import check_memory, find_preset
-
     try:
         preset = find_preset(model)
     except ValueError as error:

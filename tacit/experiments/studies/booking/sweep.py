@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.envs.booking import BookingEnv
 from tacit.envs.dialogues import Dialogue
-from tacit.experiments.learners import TEXT_LEARNERS, TextLearner
+from tacit.experiments.text_learners import TEXT_LEARNERS, TextLearner
 from tacit.text.settings import TextSettings
 
 SMALL_TWIN = "tacit_small"

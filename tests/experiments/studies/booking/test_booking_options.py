@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 from tacit.cli.main import app
 from tacit.experiments.catalogue import STUDIES
 from tacit.experiments.fingerprints import expand
-from tacit.experiments.learners import TEXT_LEARNERS
 from tacit.experiments.studies.booking import study as booking
 from tacit.experiments.studies.booking.options import BookingOptions, write_arguments
 from tacit.experiments.studies.booking.study import BOOKING, BookingStudy
 from tacit.experiments.studies.booking.supply import LARGE_MODEL_LEARNERS, Supply
+from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.text.causal import presets
 
 FEW = pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")

@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 
 from tacit.cli.main import app
 from tacit.experiments import catalogue
-from tacit.experiments.learners import TEXT_LEARNERS
 from tacit.experiments.manifest import describe_runs
 from tacit.experiments.publish import FILES
 from tacit.experiments.run import perform
@@ -24,6 +23,7 @@ from tacit.experiments.studies.booking.summary import BOOKING_SCALARS, chance_of
 from tacit.experiments.studies.booking.supply import BUDGETS
 from tacit.experiments.studies.booking.task import EXAMPLES
 from tacit.experiments.study import Request
+from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.text.small import model as small
 
 FEW = pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")

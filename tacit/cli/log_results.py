@@ -1,0 +1,89 @@
+"""What the commands for logs print of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tacit.cli.terminal import say
+
+if TYPE_CHECKING:
+    from tacit.logs.convert import Conversion
+    from tacit.logs.problems import Problems
+    from tacit.offline.evaluation import Evaluation
+    from tacit.trust.certificate import Certificate
+    from tacit.trust.findings import Finding
+
+
+def show_verdict(console: Console, verdict: str, findings: Iterable[Finding]) -> None:
+    """Print a verdict and the findings that need attention."""
+    from tacit.trust.findings import raised
+
+    console.print(Text(verdict, style="bold"))
+    for finding in raised(findings):
+        say(console, finding, "finding")
+
+
+def show_certificate(console: Console, certificate: Certificate) -> None:
+    """Print what a model rests on."""
+    from tacit.trust.findings import raised
+
+    console.print(Text(certificate.verdict, style="bold"))
+    left_out = "".join(f"; {n:,} left out ({why})" for why, n in certificate.left_out.items())
+    say(
+        console,
+        f"{certificate.tuples:,} of {certificate.episodes:,} episodes used, worth {certificate.effective:,.0f} with "
+        f"uniform actions{left_out}",
+    )
+    loss, uniform = certificate.losses
+    say(console, f"validation loss {loss:.4f}, of uniform guessing {uniform:.4f}")
+    for name, (value, low, high) in (certificate.constants or {}).items():
+        say(console, f"{name} = {value:.3f} [{low:.3f}, {high:.3f}]")
+    kinds = [place.kind for place in certificate.places]
+    if kinds:
+        say(console, "places: " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)))
+    for finding in raised(certificate.findings):
+        say(console, finding, "finding")
+
+
+def show_evaluation(console: Console, found: Evaluation) -> None:
+    """Print the estimates and what speaks against them."""
+    title = f"Value of {found.policy}, from {found.episodes:,} episodes worth {found.effective:,.0f}"
+    table = Table(title=Text(title))
+    for heading in ("estimator", "value", "95 % interval", "lower bound (decoded reward)"):
+        table.add_column(heading)
+    for name, each in found.estimates.items():
+        lower = found.lower_bounds[name]
+        table.add_row(name, f"{each.value:.4f}", f"{each.low:.4f} to {each.high:.4f}", f"{lower.value:.4f}")
+    console.print(table)
+    for warning in found.warnings:
+        say(console, warning, "warning")
+    for finding in found.findings:
+        if finding.severity == "info":
+            say(console, finding, "note")
+
+
+def show_conversion(console: Console, done: Conversion, to: str) -> None:
+    """Print how much was converted, and how many episodes went without a row or a cost, and why."""
+    what = "events" if to == "dsjson" else "rows"
+    form = "" if done.form is None else f", {done.form}"
+    say(console, f"{done.episodes:,} episodes read, {done.rows:,} {what} written{form}.")
+    if done.left_out:
+        how = "without a cost to learn from" if to == "dsjson" else "left out"
+        reasons = ", ".join(f"{reason}: {n:,}" for reason, n in done.left_out.items())
+        say(console, f"{sum(done.left_out.values()):,} episodes {how} ({reasons}).")
+
+
+def show_problems(console: Console, problems: Problems) -> None:
+    """Print how many episodes were set aside, why, where the first is and where they are kept."""
+    kinds = ", ".join(f"{rule}: {n:,}" for rule, n in problems.by_rule.most_common())
+    say(
+        console,
+        f"{problems.total:,} episodes set aside ({kinds}), the first in {problems.first[0]}. All are in "
+        f"{problems.side}",
+        "warning",
+    )

@@ -1,0 +1,45 @@
+"""How every command speaks and how it ends: one style for what is said, one place for exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+FAILED = 1
+"""The exit code of a command that could not do what was asked."""
+INTERRUPTED = 130
+"""The exit code of a program that Ctrl-C ended: 128 + SIGINT."""
+ERRORS = (ValueError, OSError, ImportError, RuntimeError)
+"""What a command raises where something is wrong that its user can mend; anything else is a defect of ours."""
+COLOURS = {"error": "red", "warning": "yellow", "finding": "yellow", "note": "cyan"}
+
+
+def say(console: Console, text: object, kind: str = "") -> None:
+    """Print a line as it is, whatever brackets it holds; `kind` stands before it: error, warning, finding, note."""
+    line = Text(f"{kind}: " if kind else "", style=COLOURS.get(kind, ""))
+    line.append(str(text), style="default")
+    console.print(line, soft_wrap=True, highlight=False)
+
+
+def fail(console: Console, text: object) -> NoReturn:
+    """Say what went wrong and end the command."""
+    say(console, text, "error")
+    raise typer.Exit(FAILED)
+
+
+@contextmanager
+def guarded(console: Console, interrupted: str) -> Iterator[None]:
+    """Let a command end as all do: an error in a line, Ctrl-C with what became of the work, and their exit codes."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.print()
+        say(console, f"Interrupted. {interrupted}")
+        raise typer.Exit(INTERRUPTED) from None
+    except ERRORS as error:
+        fail(console, error)
