@@ -19,14 +19,13 @@ types: .venv/ready
 	$(BIN)/mypy
 
 tests: .venv/ready  ## compiled; two workers with a thread each, as more threads than cores slow each other down
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup -q
 
-coverage: .venv/ready  ## the same code interpreted: out-of-bounds reads raise, and branches are counted
-	OMP_NUM_THREADS=1 NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -q -m "not compiled" \
+KERNELS := base problem planning decoding trust learning
+coverage: .venv/ready  ## the rooms that hold kernels, interpreted: out-of-bounds reads raise, and branches are counted
+	OMP_NUM_THREADS=1 NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadgroup -q -m "not compiled" \
+		$(KERNELS:%=tests/%) tests/test_agent.py tests/test_checks.py $(KERNELS:%=tacit/%) \
 		--cov --cov-report=term:skip-covered --cov-fail-under=95
-
-docs: .venv/ready  ## the site, into site/; a warning is an error, and nothing comes from the network
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
 
 bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pick instead
 	$(BIN)/python benchmarks/occupancy.py

@@ -25,7 +25,7 @@ def test_fingerprints_follow_from_all_that_decides(monkeypatch):
         *expand(resweep(study, constants={"synthetic": DecoderSettings(0.8, 1.2)}), 1),
         *expand(resweep(study, learners=(), arms=(Arm(20), Arm(20, 0.1), Arm(30))), 1),
     ]
-    monkeypatch.setattr(fingerprints, "digest_of", lambda play: "other code")
+    monkeypatch.setattr(fingerprints, "digest_of", lambda play, unused: "other code")
     tasks += expand(study, 1)
     assert len({task.fingerprint for task in tasks}) == len(tasks)
 

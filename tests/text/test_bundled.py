@@ -11,6 +11,8 @@ import torch
 
 from tacit.text import bundled
 
+pytestmark = pytest.mark.xdist_group("smollm2")  # read from disk once
+
 
 @pytest.fixture(autouse=True)
 def _one_thread():

@@ -9,6 +9,8 @@ from tacit.text.small.cache import EncodingCache
 from tacit.text.small.encoder import MOST_TOKENS, gather_words
 from tacit.text.small.model import SmallModel, bundled_encoder
 
+pytestmark = pytest.mark.xdist_group("smollm2")  # read from disk once
+
 
 @pytest.fixture(scope="module")
 def encoder():
@@ -58,7 +60,7 @@ def test_nothing_is_read_off_the_candidates_alone(encoder):
     """On its own conversation the matcher finds the right booking; on a stranger's it is at chance (one in five)."""
     tasks, _ = load_tasks()
     model = SmallModel(2, encoder=encoder, cache=EncodingCache())
-    dialogues = make_dialogues(tasks[:160], "hard", seed=3)
+    dialogues = make_dialogues(tasks[:80], "hard", seed=3)
     own, strange = [], []
     equal = np.ones(6)
     for said, offered in zip(
@@ -70,4 +72,4 @@ def test_nothing_is_read_off_the_candidates_alone(encoder):
         best = int(np.argmax(model.features.match([(talk, candidates)])[0] @ equal))
         (own if said is offered else strange).append(offered.bookings[best].correct)
     assert np.mean(own) > 0.97
-    assert 0.08 < np.mean(strange) < 0.32  # 0.2 and four standard errors of 160
+    assert 0.02 < np.mean(strange) < 0.38  # 0.2 and four standard errors of 80

@@ -30,6 +30,9 @@ RED = Conversation(TextContext("Open the red door."))
 PLEASED, CROSS = "Lovely, thanks!", "No, not that."
 
 
+pytestmark = pytest.mark.xdist_group("smollm2")  # read from disk once
+
+
 @pytest.fixture(autouse=True)
 def _one_thread():
     """Two torch threads on a busy machine wait for each other: many times slower than one."""

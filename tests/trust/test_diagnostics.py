@@ -56,11 +56,11 @@ def codes(findings):
     return {finding.code for finding in raised(findings)}
 
 
-def count_raised(make_counts, layout):
-    """Return how many of 100 simulated tables raise each code."""
+def count_raised(make_counts, layout, runs=RUNS):
+    """Return how many of 100 simulated tables (or of so many) raise each code."""
     found = [
         code
-        for seed in range(RUNS)
+        for seed in range(runs)
         for code in codes(diagnose(layout, make_counts(np.random.default_rng(seed))))
     ]
     return {code: found.count(code) for code in set(found)}
@@ -89,8 +89,8 @@ def test_one_telling_state_among_many_is_enough():
         noise = [generator.multinomial([40] * 4, said).T * 1.0 for _ in range(20)]
         return np.array([*noise, draw_counts(generator, HEALTHY[0], halves(6), [40] * 4)])[:, None]
 
-    rates = count_raised(counts, layout_of(4, 6, states=[f"s{n}" for n in range(21)]))
-    assert rates.get("feedback-tells-nothing", 0) <= MOST_HEALTHY
+    rates = count_raised(counts, layout_of(4, 6, states=[f"s{n}" for n in range(21)]), runs=40)
+    assert rates.get("feedback-tells-nothing", 0) <= MOST_HEALTHY * 0.4
 
 
 def test_few_tuples_are_not_taken_for_noise():
