@@ -6,11 +6,12 @@ import os
 
 from tacit.base.checkpoint import load_tree
 from tacit.offline.model import SAVED_AS, RewardModel
-from tacit.offline.tables.model import TableModel
-from tacit.offline.text.model import TextRewardModel
+from tacit.offline.tables.kind import TABLE
+from tacit.offline.text.kind import TEXT
+from tacit.trust.certificate import Certificate
 
-KINDS = {kind.kind: kind.from_tree for kind in (TableModel, TextRewardModel)}
-"""The kinds of models, and what rebuilds each from its saved tree."""
+KINDS = {kind.name: kind for kind in (TABLE, TEXT)}
+"""The kinds of models by name."""
 
 
 def load_model(path: str | os.PathLike[str]) -> RewardModel:
@@ -21,4 +22,5 @@ def load_model(path: str | os.PathLike[str]) -> RewardModel:
             f"models must be of a kind among {sorted(KINDS)}, {os.fspath(path)!r} is {tree['model']!r}; use the "
             "version of Tacit that wrote it"
         )
-    return KINDS[tree["model"]](tree)
+    kind = KINDS[tree["model"]]
+    return RewardModel(kind, kind.restore(tree), Certificate.from_json(tree["certificate"]))

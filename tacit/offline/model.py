@@ -1,15 +1,16 @@
 """The reward model: what `tacit.fit` returns, whatever the logs hold.
 
 A model is a thin front of its meanings, which decode, and of its certificate, which says what they rest on. Labelling
-and saving are the same for all kinds; what differs is how logs are diagnosed, policies evaluated and agents trained.
+and saving are the same for all kinds; how logs are diagnosed, policies evaluated and agents trained, its kind says.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
-from typing import Any, ClassVar, Protocol, overload
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, overload
 
 from tacit.agent import Agent
 from tacit.base.checkpoint import save_tree
@@ -25,23 +26,49 @@ from tacit.trust.findings import raised
 SAVED_AS = "reward model"
 
 
-class RewardModel(Protocol):
+@dataclass(frozen=True)
+class ModelKind:
+    """What differs between models: each function takes the meanings first, `restore` the tree that is saved."""
+
+    name: str
+    diagnose: Callable[[Any, Certificate, LogSource, Problems | None, Progress | None], LogDiagnosis[Any]]
+    evaluate: Callable[[Any, LogSource, PolicyChoice, Problems | None, Progress | None], Evaluation]
+    train: Callable[[Any, Certificate, LogSource, int, Problems | None, Progress | None], Agent]
+    restore: Callable[[Mapping[str, Any]], Meanings[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class RewardModel:
     """What feedback means in some logs. It labels, diagnoses and evaluates logs, and trains agents on them.
 
-    `problems` takes up the episodes that do not fit; without it they are told of in a warning. `progress` is called now
-    and then with how many episodes were read since the last call.
+    `meanings` decode, the `certificate` says what they rest on. `problems` takes up the episodes that do not fit;
+    without it they are told of in a warning. `progress` is called now and then with how many episodes were read since
+    the last call.
+
+    >>> from tacit.envs.drawn_logs import draw_logs
+    >>> from tacit.envs.synthetic import synthetic_mdp
+    >>> from tacit.offline.fit import fit
+    >>> logs = list(draw_logs(synthetic_mdp(), 4000, seed=0))
+    >>> model = fit(logs)
+    >>> sorted({row["reason"] for row in model.label(logs)})
+    ['decoded', 'homogeneous', 'lower_bound']
+    >>> found = model.evaluate(logs, "uniform")
+    >>> estimate = found.estimates["self_normalised"]
+    >>> estimate.low < 0.0176 < estimate.high, found.verdict, model.diagnose(logs).verdict
+    (True, 'works', 'works')
+    >>> model.train(logs).begin(context=0).plan.policy[0, 0].argmax()
+    np.int64(0)
     """
 
-    kind: ClassVar[str]
+    kind: ModelKind
     meanings: Meanings[Any]
-    """What decodes."""
     certificate: Certificate
-    """What the model rests on."""
 
     def diagnose(
         self, logs: Logs, problems: Problems | None = None, progress: Progress | None = None
     ) -> LogDiagnosis[Any]:
         """Return whether logs can be decoded by this model; rewards in them check which way round."""
+        return self.kind.diagnose(self.meanings, self.certificate, LogSource(logs), problems, progress)
 
     def evaluate(
         self,
@@ -50,16 +77,15 @@ class RewardModel(Protocol):
         problems: Problems | None = None,
         progress: Progress | None = None,
     ) -> Evaluation:
-        """Return what a policy would have earned in the logged episodes' place."""
+        """Return what a policy would have earned in the logged episodes' place; of conversations logged or uniform."""
+        return self.kind.evaluate(self.meanings, LogSource(logs), policy, problems, progress)
 
     def train(
-        self,
-        logs: Logs,
-        seed: int = 0,
-        problems: Problems | None = None,
-        progress: Progress | None = None,
+        self, logs: Logs, seed: int = 0, problems: Problems | None = None, progress: Progress | None = None
     ) -> Agent:
         """Return an agent that has learned from the logs what the model's rewards recommend; it goes on online."""
+        warn_untrusted(self.certificate)
+        return self.kind.train(self.meanings, self.certificate, LogSource(logs), seed, problems, progress)
 
     @overload
     def label(
@@ -98,7 +124,7 @@ class RewardModel(Protocol):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, bit for bit; see `tacit.load_model`."""
-        tree = {"model": self.kind, **self.meanings.to_tree(), "certificate": self.certificate.to_json()}
+        tree = {"model": self.kind.name, **self.meanings.to_tree(), "certificate": self.certificate.to_json()}
         save_tree(path, SAVED_AS, tree)
 
 

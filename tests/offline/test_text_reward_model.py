@@ -26,7 +26,7 @@ from tacit.offline.teaching import NOT_RANDOM, UNKNOWN_PROBABILITY, NothingToLea
 from tacit.offline.text.evaluate import estimate_text, weigh_episode
 from tacit.offline.text.examination import TextExamination, check_outcomes
 from tacit.offline.text.gathering import MOST_REACTIONS, ReadText, read_text
-from tacit.offline.text.model import TextRewardModel
+from tacit.offline.text.kind import TEXT
 from tacit.simulate import Simulation
 from tacit.text import Conversations, TextSettings
 from tacit.text.evidence import Evidence
@@ -86,7 +86,7 @@ def model(logs, tmp_path_factory):
 def test_labels_are_the_hidden_rewards_of_those_who_did_best(personal):
     logs = draw_shop(EPISODES, personal=personal)
     model = fit(logs)
-    assert isinstance(model, TextRewardModel)
+    assert model.kind is TEXT
     assert model.certificate.verdict == "works"
     asked = draw_shop(300, seed=1, personal=personal)
     rows = list(model.label(asked))
@@ -179,7 +179,7 @@ def test_certain_actions_do_not_teach(logs):
 def test_a_saved_model_labels_alike(model, logs, tmp_path):
     model.save(tmp_path / "m.tacit")
     loaded = load_model(tmp_path / "m.tacit")
-    assert loaded.kind == "text"
+    assert loaded.kind is TEXT
     assert loaded.certificate == model.certificate
     assert list(loaded.label(logs[:50])) == list(model.label(logs[:50]))
 

@@ -14,15 +14,6 @@ from tacit.text import bundled
 pytestmark = pytest.mark.xdist_group("smollm2")  # read from disk once
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Two torch threads on a busy machine wait for each other: many times slower than one."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def test_paths_need_neither_torch_nor_the_packages() -> None:
     code = (
         "import sys; from tacit.text.bundled import minilm_path, smollm2_file; minilm_path(), smollm2_file();"

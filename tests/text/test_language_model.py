@@ -33,15 +33,6 @@ PLEASED, CROSS = "Lovely, thanks!", "No, not that."
 pytestmark = pytest.mark.xdist_group("smollm2")  # read from disk once
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Two torch threads on a busy machine wait for each other: many times slower than one."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 @pytest.fixture(scope="module")
 def tokenizer():
     return load_base(BaseModel(SMOLLM2))[1]

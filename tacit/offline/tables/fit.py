@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.logs.pieces import list_pieces
+from tacit.offline.model import RewardModel
 from tacit.offline.request import CHECK, IGNORE, SETTLE, FitRequest
 from tacit.offline.tables.anchors import find_agreement, read_outcomes, settle_orientation
 from tacit.offline.tables.diagnose import TableDiagnosis, show_table
 from tacit.offline.tables.examination import examine_table
 from tacit.offline.tables.gathering import Gathered, SplitCounts, check_learnable, gather, gather_pieces
+from tacit.offline.tables.kind import TABLE
 from tacit.offline.tables.meanings import TableMeanings
-from tacit.offline.tables.model import TableModel
 from tacit.offline.teaching import find_inferred_uniformity, find_uneven_weights
 from tacit.problem.layout import Layout
 from tacit.trust.anchors import MINORITY
@@ -40,7 +41,7 @@ class TableFitting:
     request: FitRequest
     layout: Layout
 
-    def fit(self) -> TableModel:
+    def fit(self) -> RewardModel:
         """Return the model with its certificate."""
         gathered = self._gather()
         accepted = gathered.accept_unknown()
@@ -63,11 +64,12 @@ class TableFitting:
                 *find_inferred_uniformity(accepted, gathered.teaching.unknown.seen),
             ]
         )
-        return TableModel(meanings, self._certify(blind, counts, gathered, findings))
+        return RewardModel(TABLE, meanings, self._certify(blind, counts, gathered, findings))
 
     def diagnose(self) -> TableDiagnosis:
         """Return whether the logs can be decoded; rewards in them check which way round."""
         model = replace(self, request=replace(self.request, anchors=CHECK)).fit()
+        assert isinstance(model.meanings, TableMeanings)
         examination = examine_table(model.meanings, model.certificate, model.certificate.findings)
         return show_table(examination, self.request.source, self.request.problems)
 

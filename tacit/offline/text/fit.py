@@ -11,13 +11,14 @@ from tacit.logs.problems import Problems
 from tacit.logs.record import LogError
 from tacit.logs.survey import Survey
 from tacit.offline.estimators import effective_size
+from tacit.offline.model import RewardModel
 from tacit.offline.request import SETTLE, FitRequest
 from tacit.offline.teaching import Teaching, find_inferred_uniformity, find_uneven_weights
 from tacit.offline.text.batches import accept_candidates, encode_ahead
 from tacit.offline.text.diagnose import TextDiagnosis, diagnose_text
 from tacit.offline.text.gathering import check_reactions, gather_text
+from tacit.offline.text.kind import TEXT
 from tacit.offline.text.meanings import TextMeanings, Weighed
-from tacit.offline.text.model import TextRewardModel
 from tacit.text.conversation import Reaction
 from tacit.text.evidence import UNTESTED, Evidence, find_evidence
 from tacit.text.small.model import SmallModel, uniform_weights
@@ -39,7 +40,7 @@ class TextFitting:
     def __post_init__(self) -> None:
         check_text_request(self.request, self.survey)
 
-    def fit(self) -> TextRewardModel:
+    def fit(self) -> RewardModel:
         """Return the model with its certificate; rewards in the logs are never read."""
         model = SmallModel(len(self.survey.common.steps))
         teaching, accepted = self._teach(model)
@@ -48,13 +49,19 @@ class TextFitting:
         assert model.evidence is not None
         meanings = TextMeanings(model, self.request.c, model.evidence)
         weighed = meanings.weigh(model.sample(reactions))
-        return TextRewardModel(meanings, self._certify(teaching, accepted, model.evidence, weighed))
+        return RewardModel(TEXT, meanings, self._certify(teaching, accepted, model.evidence, weighed))
 
     def diagnose(self) -> TextDiagnosis:
         """Return whether the logs can be decoded; rewards in them check which way round."""
         model, asked = self.fit(), self.request
-        given = (model.meanings, model.certificate, asked.source)
-        found = diagnose_text(*given, problems=Problems(), assume_uniform=asked.assume_uniform)
+        assert isinstance(model.meanings, TextMeanings)
+        found = diagnose_text(
+            model.meanings,
+            model.certificate,
+            asked.source,
+            problems=Problems(),
+            assume_uniform=asked.assume_uniform,
+        )
         return replace(found, problems=asked.problems)  # those of the fit: the same, told once
 
     def _teach(self, model: SmallModel) -> tuple[Teaching[Reaction], float | None]:

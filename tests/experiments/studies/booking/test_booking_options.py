@@ -1,16 +1,13 @@
 """The options of `tacit reproduce booking`, and the budgets that they give."""
 
-import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reproducing import FEW, invoke, read_summary, said
 from study_samples import resweep
 from text_samples import shop
-from typer.testing import CliRunner
 
-from tacit.cli.main import app
 from tacit.experiments.catalogue import STUDIES
 from tacit.experiments.fingerprints import expand
 from tacit.experiments.studies.booking import study as booking
@@ -19,21 +16,6 @@ from tacit.experiments.studies.booking.study import BOOKING, BookingStudy
 from tacit.experiments.studies.booking.supply import LARGE_MODEL_LEARNERS, Supply
 from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.text.causal import presets
-
-FEW = pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
-"""So few conversations may well say nothing; what an agent says then is tested with the agent."""
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
-
-
-def said(result):
-    return " ".join(re.split(r"[\s│]+", result.output))  # messages stand wrapped in a box
-
-
-def read_summary(out):
-    return json.loads((out / "booking" / "summary.json").read_text())
 
 
 @FEW

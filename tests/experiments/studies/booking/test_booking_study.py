@@ -8,11 +8,10 @@ import re
 import numpy as np
 import pytest
 from PIL import Image
+from reproducing import FEW, invoke, read_summary, said
 from study_samples import QUIET, resweep
 from text_samples import shop
-from typer.testing import CliRunner
 
-from tacit.cli.main import app
 from tacit.experiments import catalogue
 from tacit.experiments.manifest import describe_runs
 from tacit.experiments.publish import FILES
@@ -25,21 +24,6 @@ from tacit.experiments.studies.booking.task import EXAMPLES
 from tacit.experiments.study import Request
 from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.text.small import model as small
-
-FEW = pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
-"""So few conversations may well say nothing; what an agent says then is tested with the agent."""
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
-
-
-def said(result):
-    return " ".join(re.split(r"[\s│]+", result.output))  # messages stand wrapped in a box
-
-
-def read_summary(out):
-    return json.loads((out / "booking" / "summary.json").read_text())
 
 
 @FEW
