@@ -5,30 +5,32 @@
 >>> agent = tacit.Agent(layout, seed=1)
 >>> agent.begin(context=0)
 Episode(id=0, stage='fast learning', steps=0, open)
+
+Everything at this door is imported when it is asked for, so that `import tacit` takes no time.
 """
 
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from tacit.agent import Agent
-from tacit.decoding.decoder import DecoderSettings
-from tacit.decoding.judgement import JudgementSettings
-from tacit.decoding.posterior import PosteriorSettings
-from tacit.learning.episode import Episode
-from tacit.learning.settings import CollectionSettings, FastSettings, HomingSettings, Settings
-from tacit.planning.regression import OracleSettings
-from tacit.planning.schedule import GammaSchedule
-from tacit.problem.layout import Layout
-from tacit.problem.spaces import Finite, Vectors
-from tacit.trust.anchors import Anchor
-from tacit.trust.findings import Diagnosis, Finding
-
 if TYPE_CHECKING:
+    from tacit import checks, decoder, envs, occupancy, text
+    from tacit.agent import Agent
+    from tacit.decoding.decoder import DecoderSettings
+    from tacit.decoding.judgement import JudgementSettings
+    from tacit.decoding.posterior import PosteriorSettings
+    from tacit.learning.episode import Episode
+    from tacit.learning.settings import CollectionSettings, FastSettings, HomingSettings, Settings
     from tacit.offline.fit import diagnose_logs as diagnose
     from tacit.offline.fit import fit
     from tacit.offline.loading import load_model
+    from tacit.planning.regression import OracleSettings
+    from tacit.planning.schedule import GammaSchedule
+    from tacit.problem.layout import Layout
+    from tacit.problem.spaces import Finite, Vectors
     from tacit.simulate import play
+    from tacit.trust.anchors import Anchor
+    from tacit.trust.findings import Diagnosis, Finding
 
 __version__ = version("tacit")
 
@@ -51,23 +53,56 @@ __all__ = [
     "Settings",
     "Vectors",
     "__version__",
+    "checks",
+    "decoder",
     "diagnose",
+    "envs",
     "fit",
     "load_model",
+    "occupancy",
     "play",
+    "text",
 ]
 
-LATE = {
-    "diagnose": ("tacit.offline.fit", "diagnose_logs"),
-    "fit": ("tacit.offline.fit", "fit"),
-    "load_model": ("tacit.offline.loading", "load_model"),
-    "play": ("tacit.simulate", "play"),
+PLACES = {
+    "Agent": "tacit.agent",
+    "Anchor": "tacit.trust.anchors",
+    "CollectionSettings": "tacit.learning.settings",
+    "DecoderSettings": "tacit.decoding.decoder",
+    "Diagnosis": "tacit.trust.findings",
+    "Episode": "tacit.learning.episode",
+    "FastSettings": "tacit.learning.settings",
+    "Finding": "tacit.trust.findings",
+    "Finite": "tacit.problem.spaces",
+    "GammaSchedule": "tacit.planning.schedule",
+    "HomingSettings": "tacit.learning.settings",
+    "JudgementSettings": "tacit.decoding.judgement",
+    "Layout": "tacit.problem.layout",
+    "OracleSettings": "tacit.planning.regression",
+    "PosteriorSettings": "tacit.decoding.posterior",
+    "Settings": "tacit.learning.settings",
+    "Vectors": "tacit.problem.spaces",
+    "fit": "tacit.offline.fit",
+    "load_model": "tacit.offline.loading",
+    "play": "tacit.simulate",
 }
-"""What is imported when it is asked for: environments and logs need more than learning does."""
+"""Where the names at the door live."""
+ROOMS = ("checks", "decoder", "envs", "occupancy", "text")
+"""Modules that users reach through the door."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in LATE:
-        module, found = LATE[name]
-        return getattr(import_module(module), found)
-    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    if name == "diagnose":  # of logs; agents diagnose themselves
+        found = import_module("tacit.offline.fit").diagnose_logs
+    elif name in PLACES:
+        found = getattr(import_module(PLACES[name]), name)
+    elif name in ROOMS:
+        found = import_module(f"tacit.{name}")
+    else:
+        raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -83,7 +83,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:  # Ctrl-C, too, leaves nothing half written
         temporary.unlink(missing_ok=True)
         raise
 

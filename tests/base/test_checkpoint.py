@@ -129,3 +129,17 @@ def test_a_failed_save_leaves_nothing_behind(tmp_path):
     with pytest.raises(OSError, match="folder"):
         save_tree(tmp_path / "folder", "thing", TREE)
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_an_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch):
+    save_tree(tmp_path / "file", "thing", {"x": 1})
+    before = (tmp_path / "file").read_bytes()
+
+    def interrupt(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tacit.base.checkpoint.os.fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save_tree(tmp_path / "file", "thing", {"x": 2})
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == before

@@ -10,8 +10,6 @@ from engine_work import Recorder, RefusedError, make_picky, make_square
 
 from tacit.engines.dealing import AHEAD, deal
 
-pytestmark = pytest.mark.xdist_group("ray")
-
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():

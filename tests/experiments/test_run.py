@@ -72,7 +72,6 @@ def test_results_do_not_depend_on_jobs(in_two_processes, tmp_path, monkeypatch):
     assert agents(here) == agents(in_two_processes)
 
 
-@pytest.mark.xdist_group("ray")
 def test_ray_gives_the_same(in_two_processes, tmp_path):
     runs = perform_small(tmp_path, engine="ray", jobs=2)
     assert (runs.computed, runs.failures) == (4, [])

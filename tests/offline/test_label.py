@@ -132,7 +132,6 @@ if __name__ == "__main__":
 
 
 @pytest.mark.compiled
-@pytest.mark.xdist_group("ray")
 def test_ray_writes_the_same_bytes(logs, model, tmp_path):
     """In a process of its own: Ray leaves threads and warnings behind."""
     model.save(tmp_path / "m.tacit")

@@ -1,7 +1,10 @@
-"""What the tests of text share."""
+"""What the tests of text share: one thread, and a language model that is read from disk once."""
 
 import pytest
 import torch
+from smollm2 import load_copy
+
+from tacit.text.causal import adapter
 
 
 @pytest.fixture(autouse=True)
@@ -11,3 +14,10 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _read_once():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adapter, "load_smollm2", load_copy)
+        yield

@@ -8,10 +8,9 @@ from importlib.machinery import ModuleSpec
 
 import pytest
 import torch
+from smollm2 import unpack
 
 from tacit.text import bundled
-
-pytestmark = pytest.mark.xdist_group("smollm2")  # read from disk once
 
 
 def test_paths_need_neither_torch_nor_the_packages() -> None:
@@ -33,7 +32,7 @@ def test_minilm_encodes(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_smollm2_is_unpacked_and_continues_text(capfd: pytest.CaptureFixture[str]) -> None:
-    model, tokenizer = bundled.load_smollm2()
+    model, tokenizer = unpack()  # bundled.load_smollm2, once
     assert capfd.readouterr().err == ""
     assert not model.training
     assert sum(weight.numel() for weight in model.parameters()) == 134_515_008

@@ -9,8 +9,6 @@ from tacit.text.small.cache import EncodingCache
 from tacit.text.small.encoder import MOST_TOKENS, gather_words
 from tacit.text.small.model import SmallModel, bundled_encoder
 
-pytestmark = pytest.mark.xdist_group("smollm2")  # read from disk once
-
 
 @pytest.fixture(scope="module")
 def encoder():

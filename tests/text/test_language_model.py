@@ -30,9 +30,6 @@ RED = Conversation(TextContext("Open the red door."))
 PLEASED, CROSS = "Lovely, thanks!", "No, not that."
 
 
-pytestmark = pytest.mark.xdist_group("smollm2")  # read from disk once
-
-
 @pytest.fixture(scope="module")
 def tokenizer():
     return load_base(BaseModel(SMOLLM2))[1]
