@@ -21,7 +21,7 @@ types: .venv/ready
 tests: .venv/ready  ## compiled; two workers with a thread each, as more threads than cores slow each other down
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -q
 
-KERNELS := base problem planning decoding trust learning
+KERNELS := base problem planning learning
 coverage: .venv/ready  ## the rooms that hold kernels, interpreted: out-of-bounds reads raise, and branches are counted
 	OMP_NUM_THREADS=1 NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadfile -q -m "not compiled" \
 		$(KERNELS:%=tests/%) tests/test_agent.py tests/test_checks.py $(KERNELS:%=tacit/%) \

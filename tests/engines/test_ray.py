@@ -16,6 +16,7 @@ def cluster():
     """Begin Ray once for all tests here, with two processors that find this directory."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
     found = {"env_vars": {"PYTHONPATH": path}}
+    ray.shutdown()  # another test may have begun one
     ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False, runtime_env=found)
     yield
     ray.shutdown()
@@ -26,8 +27,12 @@ def on_ray(tasks, make_work, **options):
 
 
 def test_the_same_results_in_the_same_order():
+    """Elsewhere, with one thread each."""
     tasks = [("sleep", 0.5), *(("task", n) for n in range(6))]
-    assert list(on_ray(tasks, make_picky)) == list(deal(tasks, make_picky, jobs=0))
+    *dealt, process, threads = on_ray([*tasks, ("process", 0), ("threads", 0)], make_picky)
+    assert dealt == list(deal(tasks, make_picky, jobs=0))
+    assert process.result != os.getpid()
+    assert threads.result == ("1", "1")
 
 
 def test_listener_and_look_ahead():
@@ -48,9 +53,3 @@ def test_failures():
     assert "Ray lost it" in dead.failure.reason
     assert failed.failure.reason == "KeyError: 2"
     assert well.result == ("task", 3)
-
-
-def test_elsewhere_and_with_one_thread():
-    (process, threads) = (done.result for done in on_ray([("process", 0), ("threads", 0)], make_picky))
-    assert process != os.getpid()
-    assert threads == ("1", "1")

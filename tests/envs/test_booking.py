@@ -39,7 +39,7 @@ def guess(dialogue, pick):
 
 
 def guessed(setting, pick):
-    return float(np.mean([guess(dialogue, pick) for dialogue in dialogues_of(setting)]))
+    return float(np.mean([guess(dialogue, pick) for dialogue in dialogues_of(setting)[::2]]))
 
 
 def test_structure_alone_finds_the_right_booking_in_paper_and_not_in_hard():

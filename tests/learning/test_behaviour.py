@@ -92,11 +92,13 @@ def test_vectors_for_contexts_and_feedback():
     settings = replace(
         BUDGET,
         decoder=DecoderSettings(theta=0.8, M=1.2),
-        posterior=PosteriorSettings(method="neural", restarts=2, max_steps=600),
+        posterior=PosteriorSettings(method="neural", restarts=2, max_steps=400),
         oracle=OracleSettings(method="vaw"),
     )
     optimum = solve_optimal(env.mdp).values @ env.mdp.context_probabilities
-    tacit, uniform = (play(name, env, settings)[0][-3000:].mean() for name in ("tacit", "uniform"))
+    tacit, uniform = (
+        play(name, env, settings, episodes=4000)[0][-2000:].mean() for name in ("tacit", "uniform")
+    )
     assert tacit - uniform > 0.7 * (optimum - uniform)
 
 

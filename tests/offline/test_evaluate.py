@@ -29,7 +29,7 @@ from tacit.offline.tables.policies import find_policy
 from tacit.problem.mdp import evaluate_policy, solve_optimal
 
 SYNTHETIC = synthetic_mdp()
-LOGS, EPISODES, LEAST = 30, 1500, 26
+LOGS, EPISODES, LEAST = 20, 1500, 17
 """Simulated logs, their size, and how many of the 95 % intervals must cover: fewer has a chance of 1 in 200."""
 
 

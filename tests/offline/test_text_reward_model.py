@@ -252,7 +252,8 @@ def test_a_reservoir_keeps_a_uniform_sample():
     assert MOST_REACTIONS >= 10_000
 
 
-def test_diagnosis_of_conversations(logs):
+def test_diagnosis_of_conversations(logs, monkeypatch):
+    monkeypatch.setattr("tacit.offline.text.examination.SHUFFLES", 2)
     found = diagnose_logs(logs)
     assert isinstance(found.examination, TextExamination)
     assert found.verdict == "works"
