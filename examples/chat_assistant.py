@@ -36,12 +36,12 @@ class Reader:
         self.offers = [BOOKS[topic] for topic in chance.sample([self.wish, *others], 4)]
         self.told = False
 
-    def answer(self, question: str) -> str:
+    def answer(self, question: tacit.Label) -> str:
         """Return what they say to a question."""
         self.told = question == QUESTIONS[0]
         return f"Something about {self.wish}, please." if self.told else "No, thanks, it is for me."
 
-    def pleased(self, offer: str) -> bool:
+    def pleased(self, offer: tacit.Label) -> bool:
         """Return whether they were asked what they want, and got it: nobody is ever told."""
         return self.told and offer == BOOKS[self.wish]
 

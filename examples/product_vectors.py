@@ -43,12 +43,12 @@ class Visitor:
         }
         self.helped = False
 
-    def open(self, action: str) -> str:
+    def open(self, action: tacit.Label) -> str:
         """Return the state after the first choice."""
         as_asked = self._chance.random() < 0.9
         return "empty project" if (action == "new") == as_asked else "old project"
 
-    def measure(self, state: str, offer: str) -> dict[str, float]:
+    def measure(self, state: str, offer: tacit.Label) -> dict[str, float]:
         """Return what is measured afterwards; a template helps in an empty project, in an old one nothing does."""
         self.helped = state == "empty project" and offer == "template" and self._chance.random() < 0.9
         long = self.helped != self.fast  # slow readers stay when they are helped, fast ones are gone

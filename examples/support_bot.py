@@ -35,12 +35,12 @@ class Customer:
         self._chance = chance
         self.helped = False
 
-    def answer(self, question: str) -> str:
+    def answer(self, question: tacit.Label) -> str:
         """Return the state after a question: the right one usually makes the problem clear."""
         clear = 0.9 if question == "which device?" else 0.2
         return "problem clear" if self._chance.random() < clear else "problem vague"
 
-    def press(self, state: str, remedy: str) -> str | None:
+    def press(self, state: str, remedy: tacit.Label) -> str | None:
         """Return the button that they press, or None; once the problem is clear one remedy mostly helps."""
         right = "restart" if self.kind == "consumer" else "replace"
         self.helped = state == "problem clear" and remedy == right and self._chance.random() < 0.9

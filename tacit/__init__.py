@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.planning.regression import OracleSettings
     from tacit.planning.schedule import GammaSchedule
     from tacit.problem.layout import Layout
-    from tacit.problem.spaces import Finite, Vectors
+    from tacit.problem.spaces import Finite, Label, Vectors
     from tacit.simulate import play
     from tacit.trust.anchors import Anchor
     from tacit.trust.findings import Diagnosis, Finding
@@ -47,6 +47,7 @@ __all__ = [
     "GammaSchedule",
     "HomingSettings",
     "JudgementSettings",
+    "Label",
     "Layout",
     "OracleSettings",
     "PosteriorSettings",
@@ -77,6 +78,7 @@ PLACES = {
     "GammaSchedule": "tacit.planning.schedule",
     "HomingSettings": "tacit.learning.settings",
     "JudgementSettings": "tacit.decoding.judgement",
+    "Label": "tacit.problem.spaces",
     "Layout": "tacit.problem.layout",
     "OracleSettings": "tacit.planning.regression",
     "PosteriorSettings": "tacit.decoding.posterior",

@@ -34,6 +34,7 @@ from tacit.learning.stage import LayeredStage, Lesson, Stage
 from tacit.learning.world import World
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
+from tacit.problem.spaces import Label
 from tacit.text.conversations import Conversations
 from tacit.text.model import RestoreModel
 from tacit.trust.anchors import Anchor
@@ -113,7 +114,7 @@ class Agent:
         """Return the id that the next episode will have: how many have begun."""
         return self._next_id
 
-    def begin(self, context: Any) -> Episode:
+    def begin(self, context: object) -> Episode:
         """Return the handle of a new episode; the present stage plans it, nothing is learned."""
         encoded = self.world.read_context(context)
         draws = self._draws.row(self._next_id)
@@ -123,7 +124,7 @@ class Agent:
         self._next_id += 1
         return episode
 
-    def act(self, episode: Episode, state: Any, actions: Sequence[Any] | None = None) -> Any:
+    def act(self, episode: Episode, state: object, actions: Sequence[str] | None = None) -> Label:
         """Return the action for `state`; asked again for the same state, the same action.
 
         `actions` are what can be done, where the world does not know it beforehand: in conversations the candidates.
@@ -143,7 +144,7 @@ class Agent:
         episode.chances.append(float(chances[action]))
         return world.offered(step, shown)[action]
 
-    def end(self, episode: Episode, feedback: Any) -> None:
+    def end(self, episode: Episode, feedback: object) -> None:
         """Learn from the feedback of a finished episode, and hand over to the next stage when it is time.
 
         Ending twice with the same feedback does nothing the second time; `episode.decoded_reward` is what
@@ -165,7 +166,7 @@ class Agent:
         if episode.open:
             self._close(episode, None, None)
 
-    def policy(self, context: Any) -> Mapping[Any, Mapping[Any, float]]:
+    def policy(self, context: object) -> Mapping[Label, Mapping[Label, float]]:
         """Return, state by state, the probability of each action that the agent takes to be best for a context.
 
         What it would do if it did not explore: for a look, or to deploy. Nothing is learned.
@@ -236,7 +237,7 @@ class Agent:
             f"a layered problem has a layout and settings, this agent's world is {self.world.name!r}"
         )
 
-    def _close(self, episode: Episode, feedback: Any, encoded: Any | None) -> None:
+    def _close(self, episode: Episode, feedback: object, encoded: Any | None) -> None:
         lesson: Lesson = self.stage.learn(episode, encoded)
         episode.decoded_reward = lesson.decoded_reward
         episode.open, episode.feedback = False, feedback

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from tacit.base.arrays import FloatArray
+from tacit.problem.spaces import Label
 
 
 class Plan(Protocol):
@@ -26,9 +27,9 @@ class Plan(Protocol):
 class Step(NamedTuple):
     """One step in the user's own words: the state, the action taken, the actions on offer and its probability."""
 
-    state: Any
-    action: Any
-    actions: tuple[Any, ...]
+    state: Label
+    action: Label
+    actions: tuple[Label, ...]
     probability: float
 
 
@@ -106,7 +107,7 @@ def find_open(open_episodes: Mapping[int, Episode], number: int) -> Episode:
         raise ValueError(f"there is no open episode {number!r}; see `open_episodes`") from None
 
 
-def check_ours(agent: object, episode: Any) -> None:
+def check_ours(agent: object, episode: object) -> None:
     """Raise ValueError unless `episode` is a handle that `agent` began."""
     if not isinstance(episode, Episode) or episode.owner is not agent:
         raise ValueError(
@@ -131,7 +132,7 @@ def check_complete(episode: Episode, horizon: int) -> None:
         )
 
 
-def refuse_step(episode: Episode, step: int, horizon: int, state: Any) -> NoReturn:
+def refuse_step(episode: Episode, step: int, horizon: int, state: object) -> NoReturn:
     """Raise the ValueError of a state that is not the next one: after the last step, or of another layer."""
     taken = len(episode.actions)
     if taken == horizon:
@@ -145,7 +146,7 @@ def refuse_step(episode: Episode, step: int, horizon: int, state: Any) -> NoRetu
     )
 
 
-def refuse_other_feedback(episode: Episode, feedback: Any) -> NoReturn:
+def refuse_other_feedback(episode: Episode, feedback: object) -> NoReturn:
     """Raise the ValueError of an episode that ended with one feedback and is told another."""
     raise ValueError(
         f"episode {episode.id} has ended with feedback {episode.feedback!r}, got {feedback!r}; "

@@ -43,15 +43,15 @@ class Layered:
         """Return the stage that the recipe begins with: homing for the paper's Algorithm 1."""
         return Homing(self.setup) if self.settings.recipe == "paper" else FastLearning(self.setup)
 
-    def read_context(self, context: Any) -> Encoded:
+    def read_context(self, context: object) -> Encoded:
         """Return a context as the layout encodes it."""
         return self.layout.contexts.encode(context, "context")
 
-    def read_feedback(self, feedback: Any) -> Encoded:
+    def read_feedback(self, feedback: object) -> Encoded:
         """Return feedback as the layout encodes it."""
         return self.layout.feedback.encode(feedback, "feedback")
 
-    def read_state(self, episode: Episode, state: Any, actions: Sequence[Any] | None) -> tuple[int, int]:
+    def read_state(self, episode: Episode, state: object, actions: Sequence[str] | None) -> tuple[int, int]:
         """Return (layer, index in the layer); the actions are the layout's, so none may be given."""
         if actions is not None:
             raise ValueError(

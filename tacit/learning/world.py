@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.stage import Stage
+from tacit.problem.spaces import Label
 
 
 class World(Protocol):
@@ -26,28 +27,28 @@ class World(Protocol):
     def first_stage(self) -> Stage:
         """Return the stage that learning begins with."""
 
-    def read_context(self, context: Any) -> Any:
+    def read_context(self, context: object) -> Any:
         """Return a context as stages see it, or raise ValueError."""
 
-    def read_feedback(self, feedback: Any) -> Any:
+    def read_feedback(self, feedback: object) -> Any:
         """Return feedback as stages see it, or raise ValueError."""
 
-    def read_state(self, episode: Episode, state: Any, actions: Sequence[Any] | None) -> tuple[int, Any]:
+    def read_state(self, episode: Episode, state: object, actions: Sequence[str] | None) -> tuple[int, Any]:
         """Return (step, shown) of a state and the actions on offer, or raise ValueError.
 
         Asked again for the state of the last step taken, that step and what was shown then.
         """
 
-    def offered(self, step: int, shown: Any) -> tuple[Any, ...]:
+    def offered(self, step: int, shown: Any) -> tuple[Label, ...]:
         """Return the actions on offer, as the user knows them."""
 
     def context_label(self, encoded: Any) -> Any:
         """Return a context as the user knows it, in plain values."""
 
-    def state_label(self, step: int, shown: Any) -> Any:
+    def state_label(self, step: int, shown: Any) -> Label:
         """Return a state as the user knows it."""
 
-    def policy(self, stage: Stage, context: Any) -> Mapping[Any, Mapping[Any, float]]:
+    def policy(self, stage: Stage, context: Any) -> Mapping[Label, Mapping[Label, float]]:
         """Return for each state the probability of each action that the stage takes to be best."""
 
     def save_episode(self, episode: Episode) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from tacit.base.arrays import FloatArray
 
 Label = str | int
+"""What a state, an action or a value of a finite set is called."""
 Encoded = int | FloatArray
 """A context or a feedback as the algorithms see it: an index of a finite set, or a vector."""
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.stage import Stage
+from tacit.problem.spaces import Label
 from tacit.text.conversation import Conversation, Exchange, TextContext, check_candidates, check_text
 from tacit.text.model import RestoreModel, TextModel
 from tacit.text.models import make_model, restore_model
@@ -56,15 +57,15 @@ class Conversations:
         """Return uniform exploration."""
         return TextExploration(self.settings, self.model)
 
-    def read_context(self, context: Any) -> TextContext:
+    def read_context(self, context: object) -> TextContext:
         """Return the context from a request, or a mapping with `request` and perhaps `profile`."""
         return TextContext.read(context)
 
-    def read_feedback(self, feedback: Any) -> str:
+    def read_feedback(self, feedback: object) -> str:
         """Return the feedback, which must be a text."""
         return check_text("feedback", feedback)
 
-    def read_state(self, episode: Episode, state: Any, actions: Sequence[Any] | None) -> tuple[int, Turn]:
+    def read_state(self, episode: Episode, state: object, actions: Sequence[str] | None) -> tuple[int, Turn]:
         """Return the step and the turn; the same words and candidates as at the last step are a repeated question."""
         heard, offered, step = (
             check_text("state", state),
@@ -89,7 +90,7 @@ class Conversations:
         """Return what the person said last; at first, the request."""
         return shown.conversation.utterances[-1]
 
-    def policy(self, stage: Stage, context: TextContext) -> Mapping[Any, Mapping[Any, float]]:
+    def policy(self, stage: Stage, context: TextContext) -> Mapping[Label, Mapping[Label, float]]:
         """Refuse: candidates are not known beforehand."""
         raise ValueError(
             "a policy lists what is done in every state, and conversations have no end of states; begin an episode, "
