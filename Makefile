@@ -27,6 +27,9 @@ coverage: .venv/ready  ## the rooms that hold kernels, interpreted: out-of-bound
 		$(KERNELS:%=tests/%) tests/test_agent.py tests/test_checks.py $(KERNELS:%=tacit/%) \
 		--cov --cov-report=term:skip-covered --cov-fail-under=95
 
+docs: .venv/ready  ## the site, into site/; a warning is an error, and nothing comes from the network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
+
 bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pick instead
 	$(BIN)/python benchmarks/occupancy.py
 	$(BIN)/python benchmarks/agent.py .venv-peers/bin/python

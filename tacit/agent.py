@@ -152,8 +152,8 @@ class Agent:
         """
         check_ours(self, episode)
         encoded = self.world.read_feedback(feedback)
-        if not episode.open and episode.feedback is not None:
-            if np.array_equal(self.world.read_feedback(episode.feedback), encoded):
+        if not episode.open and episode.told is not None:
+            if np.array_equal(episode.told, encoded):
                 return
             refuse_other_feedback(episode, feedback)
         check_open(episode)
@@ -221,9 +221,14 @@ class Agent:
         if tree["world"] == Conversations.name:
             talk = Conversations.from_state(tree["world_state"], kept["model"], model)
             agent = cls(talk, None, tree["seed"], talk.restore_stage(tree["stage"], kept))
-        else:
+        elif tree["world"] == Layered.name:
             world = Layered.from_state(tree["world_state"], dynamics)
             agent = cls(world, None, tree["seed"], _restore_stage(path, world, stages, tree["stage"], kept))
+        else:
+            raise ValueError(
+                f"the agent in {os.fspath(path)!r} is of the world {tree['world']!r}, known are {Layered.name!r} and "
+                f"{Conversations.name!r}; load it with the program that made its world"
+            )
         agent._next_id = tree["next_id"]
         for state in tree["open"]:
             agent._open[state["id"]] = agent._restore_episode(state)
@@ -240,7 +245,7 @@ class Agent:
     def _close(self, episode: Episode, feedback: object, encoded: Any | None) -> None:
         lesson: Lesson = self.stage.learn(episode, encoded)
         episode.decoded_reward = lesson.decoded_reward
-        episode.open, episode.feedback = False, feedback
+        episode.open, episode.feedback, episode.told = False, feedback, encoded
         del self._open[episode.id]
         _tell(lesson.remarks)
         while (following := self.stage.next()) is not self.stage:

@@ -53,16 +53,18 @@ class Trace:
     """What happened in each episode, for evaluation only: lists of equal length.
 
     `rewards` are the latent ones, `decoded` what the agent took the feedback to mean (NaN: nothing),
-    `regrets` V*(x) - V(policy played), exact, and `exploring` whether the agent was still exploring.
+    `regrets` V*(x) - V(policy played), exact, `exploring` whether the agent's stage was exploration, and `explored`
+    whether the episode's own plan was.
     """
 
     rewards: list[float] = field(default_factory=list)
     decoded: list[float] = field(default_factory=list)
     regrets: list[float] = field(default_factory=list)
     exploring: list[bool] = field(default_factory=list)
+    explored: list[bool] = field(default_factory=list)
 
     def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
-        """Return the four lists as arrays."""
+        """Return the first four lists as arrays."""
         return (
             np.array(self.rewards, dtype=np.float64),
             np.array(self.decoded, dtype=np.float64),
@@ -75,10 +77,13 @@ def play(
     agent: Agent,
     env: gym.Env[Any, Any],
     episodes: int,
-    seed: int = 0,
+    seed: int | None = None,
     progress: PlayProgress | None = None,
 ) -> Trace:
     """Return what happened in so many more episodes of an agent in a Gymnasium environment.
+
+    The environment is seeded with `seed`, by default with 0 for an agent's first episode; after that it goes on where
+    it is. Give the seed again to go on with an agent that was loaded, in one of Tacit's environments.
 
     Observations hold `context` and `state` (and `actions`, where they come with the state), the last `info` the
     `feedback`, and under `evaluation` the `reward` where a simulation knows it: the agent never sees it. Environments
@@ -91,18 +96,17 @@ def play(
     np.True_
     """
     layout = agent.layout if isinstance(agent.world, Layered) else None
-    source = GymSource(env, layout)
     mdp = getattr(env.unwrapped, "mdp", None)
-    return Simulation(agent, source, seed, mdp if isinstance(mdp, ContextualMDP) else None).run(
-        episodes, progress
-    )
+    known = mdp if isinstance(mdp, ContextualMDP) else None
+    begin = 0 if seed is None and agent.next_episode == 0 else seed
+    return Simulation(agent, GymSource(env, layout), begin, known).run(episodes, progress)
 
 
 class Simulation:
     """An agent in an environment, one episode after the other, resumable at any.
 
-    The environment is seeded once; episode n of the environment is episode n of the agent, so that
-    `Simulation(agent, source, seed)` with a loaded agent goes on where the saved one stopped. (That needs
+    The environment is seeded once, unless the seed is None; episode n of the environment is episode n of the agent,
+    so that `Simulation(agent, source, seed)` with a loaded agent goes on where the saved one stopped. (That needs
     an environment whose `reset` takes options={"episode": n}, as Tacit's do.) Every episode goes to `log` and `watch`,
     if given; `mdp`, for exact regret, is for layered environments.
 
@@ -117,7 +121,7 @@ class Simulation:
         self,
         agent: Agent,
         source: Source,
-        seed: int,
+        seed: int | None,
         mdp: ContextualMDP | None = None,
         log: LogWriter | None = None,
         watch: Watch | None = None,
@@ -169,6 +173,7 @@ class Simulation:
         trace.rewards.append(np.nan if self.source.reward is None else self.source.reward)
         trace.decoded.append(np.nan if decoded is None else decoded)
         trace.exploring.append(exploring)
+        trace.explored.append(episode.plan.explores)
         if self._mdp is not None and self._best is not None:
             x = self.source.info["evaluation"]["context"]
             value = policy_value(

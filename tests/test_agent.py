@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from learners import SMALL, make_learner, source_for
@@ -19,7 +20,9 @@ from tacit.experiments.learners import LEARNERS
 from tacit.learning.layered import Layered
 from tacit.learning.stage import PolicyPlan
 from tacit.planning.transition import TransitionCounts
-from tacit.simulate import Simulation
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Vectors
+from tacit.simulate import Simulation, play
 
 STAGES = ("homing", "collection", "policy learning")
 
@@ -338,3 +341,52 @@ def test_what_a_lesson_remarks_is_said_once():
         warnings.simplefilter("always")
         simulation.run(3000)
     assert [str(each.message)[:22] for each in told] == ["feedback-tells-nothing"]
+
+
+def test_feedback_told_twice_is_compared_with_what_was_told_then():
+    """Not with the caller's array, which may hold something else by now."""
+    layout = replace(synthetic().layout, contexts=Vectors(2), feedback=Vectors(1))
+    uniform = LEARNERS["uniform"].make(layout, SMALL, 0)
+    episode, said = uniform.begin([0.0, 1.0]), np.array([0.5])
+    for state in (0, 1, 3):
+        uniform.act(episode, state)
+    uniform.end(episode, said)
+    said[0] = 0.75
+    uniform.end(episode, [0.5])
+    with pytest.raises(ValueError, match="has ended with feedback"):
+        uniform.end(episode, said)
+
+
+def test_an_agent_of_another_world_is_refused_with_its_name(tmp_path):
+    agent = Agent(synthetic().layout)
+    agent.world.name = "dreams"
+    agent.save(tmp_path / "agent")
+    with pytest.raises(ValueError, match="of the world 'dreams', known are"):
+        Agent.load(tmp_path / "agent")
+
+
+class Daily(gym.Env):
+    """An environment of one's own, which knows nothing of episode numbers."""
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.shown = {"context": int(self.np_random.integers(2)), "state": 0}
+        return self.shown, {}
+
+    def step(self, action):
+        return self.shown, 0.0, True, False, {"feedback": int(self.np_random.integers(2))}
+
+
+def test_playing_twice_goes_on_and_does_not_begin_again():
+    layout = Layout.regular([1], n_actions=2, n_contexts=2, n_feedback=2)
+    agent, env, met = Agent(layout), Daily(), []
+    begin = agent.begin
+    agent.begin = lambda context: met.append(context) or begin(context)
+    for _ in range(2):
+        play(agent, env, 20)
+    assert met[:20] != met[20:]
+    again, contexts = Agent(layout), []
+    begin = again.begin
+    again.begin = lambda context: contexts.append(context) or begin(context)
+    play(again, Daily(), 40)
+    assert contexts == met

@@ -78,6 +78,14 @@ def test_control_a_lazy_import_that_is_not_listed_is_found():
     assert unlisted("tacit.cli.main", tree) == ["json"]
 
 
+def test_nothing_inside_imports_through_the_door():
+    """The door imports late, by names that no reader of imports can follow."""
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "tacit" and name_of(path) != "tacit":
+                raise AssertionError(f"{name_of(path)} imports from tacit itself")
+
+
 def lint(folder):
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)

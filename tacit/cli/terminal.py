@@ -41,5 +41,7 @@ def guarded(console: Console, interrupted: str) -> Iterator[None]:
         console.print()
         say(console, f"Interrupted. {interrupted}")
         raise typer.Exit(INTERRUPTED) from None
+    except typer.Exit:  # a RuntimeError of typer's, and no error
+        raise
     except ERRORS as error:
         fail(console, error)

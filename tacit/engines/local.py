@@ -80,7 +80,8 @@ class Processes:
         free = next((worker for worker in self._workers if worker.task is None), None)
         if free is None:
             free = WorkerProcess(self._make_work)
-            self._workers.append(free)
+            self._workers.append(free)  # before it begins: Ctrl-C meanwhile must not lose it
+            free.start()
         free.give(number, task)
 
     def hear(self, advance: Advance) -> list[tuple[int, Outcome]]:
@@ -103,12 +104,15 @@ class WorkerProcess:
     def __init__(self, make_work: MakeWork) -> None:
         self.task: int | None = None
         self.alive = True
-        self._connection, theirs = multiprocessing.Pipe()
+        self._connection, self._theirs = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")
-        self._process = context.Process(target=_serve, args=(theirs, make_work), daemon=True)
+        self._process = context.Process(target=_serve, args=(self._theirs, make_work), daemon=True)
+
+    def start(self) -> None:
+        """Begin the process."""
         with _one_thread(), _deaf_to_interrupts():
             self._process.start()
-        theirs.close()  # so that the end of the process is the end of the pipe
+            self._theirs.close()  # so that the end of the process is the end of the pipe
 
     @property
     def connection(self) -> Connection[Any, Any]:
@@ -136,6 +140,8 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """End the process: at once if it is at a task, which is then lost; an idle one ends by itself."""
+        if self._process.pid is None:
+            return
         if self.task is None:
             self._connection.close()
         else:

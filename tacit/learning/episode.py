@@ -43,9 +43,9 @@ class StepReader(Protocol):
 class Episode:
     """The handle of one episode: what it was given, what it did, whether it is still open.
 
-    `context` is as the user knows it and `feedback` as it was given, `encoded` is the context as stages see it.
-    `states` (as the world reads them), `actions` (indices) and `chances` have one entry a step. `decoded_reward` is
-    what the feedback was taken to mean, None while that is not known.
+    `context` is as the user knows it and `feedback` as it was given; `encoded` and `told` are the same as stages see
+    them. `states` (as the world reads them), `actions` (indices) and `chances` have one entry a step. `decoded_reward`
+    is what the feedback was taken to mean, None while that is not known.
     """
 
     __slots__ = (
@@ -61,6 +61,7 @@ class Episode:
         "owner",
         "plan",
         "states",
+        "told",
     )
 
     def __init__(
@@ -76,6 +77,7 @@ class Episode:
         self.actions: list[int] = []
         self.chances: list[float] = []
         self.feedback: Any = None
+        self.told: Any = None
         self.open = True
         self.decoded_reward: float | None = None
 

@@ -1,3 +1,1 @@
-"""Episodes that happened, on disk: the format, files, their survey, labels, and conversions. Imports the agent and
-what is below it.
-"""
+"""Episodes that happened, on disk: the format, files, survey, labels, conversions. Imports `learning` and below."""

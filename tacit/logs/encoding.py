@@ -22,6 +22,11 @@ class EncodedEpisode(NamedTuple):
     position: int
     """Its line in the file, or its place among episodes in memory."""
 
+    @property
+    def ending(self) -> tuple[int, int]:
+        """Return the ending that the episode reached, and the action taken there."""
+        return self.states[-1], self.actions[-1]
+
 
 class LogReader:
     """Encodes logged episodes in a layout, or says which rule of it they break.

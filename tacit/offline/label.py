@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from tacit.engines.dealing import deal
+from tacit.engines.dealing import check_engine, deal
 from tacit.engines.task import Report, Work
 from tacit.logs.files import is_parquet
 from tacit.logs.label_files import LabelWriter, check_label_file, encode_labels
@@ -33,7 +33,6 @@ BATCH = 500
 """Ends decoded at once: few enough to stay in the processor's cache."""
 FEW = 16 << 20
 """Bytes of logs up to which one process is faster than starting several."""
-ENGINES = ("local", "ray")
 
 
 class Meanings(Protocol[E]):
@@ -154,9 +153,8 @@ def uncollected() -> Iterator[None]:
 
 
 def check_engine_reads(source: LogSource, engine: str) -> None:
-    """Raise `LogError` unless the engine is known and can read the logs."""
-    if engine not in ENGINES:
-        raise LogError(f"the engine must be one of {ENGINES}, got {engine!r}; leave it out for this machine")
+    """Raise unless the engine is there and can read the logs."""
+    check_engine(engine)
     if engine == "ray" and not all(map(is_parquet, source.files or [Path()])):
         raise LogError(
             "the engine ray reads Parquet, whose row groups it deals out; write the logs as .parquet"
@@ -175,8 +173,7 @@ def _label_pieces(
         yield label_entries(meanings, as_arrow, source)
         return
     few = sum(file.stat().st_size for file in source.files) <= FEW
-    jobs = processes or (1 if few else os.cpu_count() or 1)
-    here = jobs == 1 and engine == "local"
+    here = engine == "local" and (few if processes is None else processes == 1)
     make_work = partial(partial, label_piece, meanings, as_arrow) if here else Labeller(meanings, as_arrow)
-    for done in deal(list_pieces(source.files), make_work, engine=engine, jobs=0 if here else jobs):
+    for done in deal(list_pieces(source.files), make_work, engine=engine, jobs=0 if here else processes):
         yield done.result

@@ -42,8 +42,8 @@ class RewardModel:
     """What feedback means in some logs. It labels, diagnoses and evaluates logs, and trains agents on them.
 
     `meanings` decode, the `certificate` says what they rest on. `problems` takes up the episodes that do not fit;
-    without it they are told of in a warning. `progress` is called now and then with how many episodes were read since
-    the last call.
+    without it they are told of in a warning, and labelling to a file stops at the first. `progress` is called now and
+    then with how many episodes were read since the last call.
 
     >>> from tacit.envs.drawn_logs import draw_logs
     >>> from tacit.envs.synthetic import synthetic_mdp

@@ -65,7 +65,7 @@ class Teaching(Generic[T]):
             self.left_out[UNKNOWN_PROBABILITY] += self.unknown.seen
             return None
         self.known.seen += self.unknown.seen
-        self.known.rows += self.unknown.rows
+        self.known.rows += self.unknown.take()
         return p_value
 
     @property

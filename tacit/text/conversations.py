@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from tacit.learning.episode import Episode, Plan
@@ -10,7 +11,7 @@ from tacit.learning.stage import Stage
 from tacit.problem.spaces import Label
 from tacit.text.conversation import Conversation, Exchange, TextContext, check_candidates, check_text
 from tacit.text.model import RestoreModel, TextModel
-from tacit.text.models import make_model, restore_model
+from tacit.text.models import CAUSAL, SMALL, make_model, restore_model
 from tacit.text.settings import TextSettings
 from tacit.text.stages import TalkPlan, TextExploration, TextLearning, TextStage, restore_reaction
 
@@ -74,6 +75,12 @@ class Conversations:
         )
         if step and episode.states[-1][:2] == (heard, offered):
             return step - 1, episode.states[-1]
+        if not step and heard != episode.encoded.request:
+            raise ValueError(
+                f"the first state of a conversation is its request, got {heard!r} and request "
+                f"{episode.encoded.request!r}; begin with what the person says first, and put who they are into the "
+                "profile"
+            )
         if step == self.horizon - 1:
             self._check_decodable(offered)
         return step, Turn(heard, offered, _so_far(episode, heard))
@@ -116,7 +123,7 @@ class Conversations:
 
     def to_state(self) -> dict[str, Any]:
         """Return the settings; the model is kept with the stage, which learns it."""
-        return {"settings": self.settings.to_json()}
+        return {"settings": self.settings.to_json(), "model": self.model.name}
 
     @classmethod
     def from_state(
@@ -124,15 +131,25 @@ class Conversations:
     ) -> Conversations:
         """Return the world that `to_state` described, with its model; `restore` rebuilds one that has no name."""
         settings = TextSettings.from_json(state["settings"])
-        made = restore_model(settings.model, model_state) if restore is None else restore(model_state)
-        return cls(settings, made)
+        if restore is None:
+            if state["model"] != (SMALL if settings.model == SMALL else CAUSAL):
+                raise ValueError(
+                    f"the agent has a model of its own, {state['model']!r}; pass what rebuilds it from its state as "
+                    "`model`"
+                )
+            restore = partial(restore_model, settings.model)
+        return cls(settings, restore(model_state))
 
     def restore_stage(self, name: str, state: Mapping[str, Any]) -> TextStage:
         """Return the stage that `to_state` described; its model is the world's."""
         if name == TextExploration.name:
             reactions = [restore_reaction(reaction) for reaction in state["reactions"]]
             return TextExploration(self.settings, self.model, reactions)
-        return TextLearning(self.settings, self.model, state["learned"])
+        if name == TextLearning.name:
+            return TextLearning(self.settings, self.model, state["learned"], self.model.remarks)
+        raise ValueError(
+            f"a text agent is in {TextExploration.name!r} or {TextLearning.name!r}, got {name!r}"
+        )
 
     def _check_decodable(self, candidates: tuple[str, ...]) -> None:
         try:

@@ -12,6 +12,8 @@ from tacit.text.model import TextModel
 
 SMALL = "small"
 """The name of the default: frozen encoders that are bundled."""
+CAUSAL = "causal"
+"""What language models call themselves, whichever they are."""
 
 
 def make_model(name: str, horizon: int, seed: int) -> TextModel:

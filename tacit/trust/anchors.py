@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from scipy.special import bdtr
 
@@ -35,9 +34,9 @@ ANCHOR_CODES = frozenset(("decoded-upside-down", "anchors-agree", "anchors-undec
 class Anchor:
     """An episode whose outcome is known: context, last state and feedback as the layout labels them, reward 0 or 1."""
 
-    context: Any
-    state: Any
-    feedback: Any
+    context: object
+    state: object
+    feedback: object
     reward: int
 
 

@@ -86,7 +86,8 @@ def test_failure_ends_with_code_1_and_a_log(tmp_path, monkeypatch):
     arguments = ("--fraction", 0.001, "--seeds", 1, "--out", tmp_path)
     result = invoke("reproduce", "synthetic", *arguments)
     assert result.exit_code == 1
-    assert "1 of 2 runs failed" in result.output
+    assert "error: 1 of 2 runs failed" in result.output
+    assert "error: 1\n" not in result.output
     assert "Traceback" not in result.output
     assert "there is no learner" in (tmp_path / "synthetic" / "failures.log").read_text()
     assert not (tmp_path / "synthetic" / "summary.json").exists()

@@ -134,6 +134,7 @@ def test_unknown_probabilities_are_taken_for_uniform_only_if_they_look_so():
     plain = fit(list(draw_logs(mdp, EPISODES, 1, known=False)))
     assert "uniformity-inferred" in {finding.code for finding in plain.certificate.findings}
     assert plain.certificate.verdict == "works with caution"
+    assert (plain.certificate.tuples, plain.certificate.effective) == (EPISODES, EPISODES)
     logs = list(draw_logs(mdp, EPISODES, 1, skewed(mdp), known=False))
     with pytest.raises(NothingToLearnError, match="probability of the last action unknown: 4,000"):
         fit(logs)

@@ -173,3 +173,20 @@ def test_a_text_agent_diagnoses_itself_and_has_no_table():
         agent.policy("I am hungry")
     with pytest.raises(ValueError, match="has a layout"):
         _ = agent.layout
+
+
+def test_the_first_state_is_the_request():
+    agent = make()(0)
+    episode = agent.begin("I am hungry")
+    with pytest.raises(ValueError, match="is its request"):
+        agent.act(episode, "I am thirsty", ["Soup?", "Tea?", "Bread?"])
+    agent.act(episode, "I am hungry", ["Soup?", "Tea?", "Bread?"])
+
+
+def test_a_model_of_ones_own_must_be_given_again(tmp_path):
+    agent = make()(0)
+    agent.world.model.name = "mine"
+    agent.save(tmp_path / "agent")
+    with pytest.raises(ValueError, match="a model of its own, 'mine'"):
+        Agent.load(tmp_path / "agent")
+    assert load(tmp_path / "agent").stage.name == "exploration"

@@ -13,7 +13,6 @@ from tacit.experiments.learners import LEARNERS, Learner
 from tacit.experiments.learning import condense, learn
 from tacit.experiments.tasks import ENVIRONMENT_SEED, Played, StudyTask
 from tacit.learning.collection import collection_budget
-from tacit.learning.fast import FastLearning
 from tacit.learning.settings import Settings
 from tacit.problem.layout import Layout
 from tacit.simulate import Simulation
@@ -37,8 +36,9 @@ def play_learner(sweep: LayeredSweep, task: StudyTask, report: Report) -> Played
         explore(simulation, exploration_cap(env.layout, settings), report)
     rate = learn(simulation, sweep.episodes, report)
     result = condense(simulation.trace, sweep.counts_exploration) | {"rate": rate}
-    if isinstance(agent.stage, FastLearning):  # which explores while it learns
-        result["scalars"]["exploration_episodes"] = agent.stage.explored
+    result["scalars"]["exploration_episodes"] = sum(
+        simulation.trace.explored
+    )  # the fast recipe's are in between
     return Played(result, agent if task.learner in KEPT_AGENTS else None)
 
 
@@ -68,4 +68,4 @@ def explore(simulation: Simulation, cap: int, report: Report) -> None:
 def exploration_cap(layout: Layout, settings: Settings) -> int:
     """Return twice the episodes that homing and collection may take together."""
     each = settings.homing.episodes + collection_budget(layout, settings) + settings.collection.tuples
-    return 2 * int(layout.n_states[-1]) * each
+    return 2 * layout.endings.size * each

@@ -159,4 +159,4 @@ def expect_episodes(sweep: LayeredSweep, task: StudyTask) -> int:
     if sweep.counts_exploration or learner is None or not learner.make(layout, settings, 0).stage.explores:
         return sweep.episodes
     each = settings.homing.episodes + round(1.25 * settings.collection.tuples)
-    return sweep.episodes + int(layout.n_states[-1]) * each
+    return sweep.episodes + layout.endings.size * each

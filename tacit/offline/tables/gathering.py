@@ -18,7 +18,6 @@ from tacit.decoding.tuples import (
     TupleCounts,
     TupleRow,
     Tuples,
-    check_finite,
     counted_shape,
     is_finite,
 )
@@ -28,6 +27,7 @@ from tacit.logs.encoding import EncodedEpisode, LogReader
 from tacit.logs.pieces import Piece, raw_records
 from tacit.logs.problems import KeptProblems, Problem, Problems
 from tacit.logs.reading import LogSource, Progress, check_raws
+from tacit.logs.record import LogError
 from tacit.offline.passes import read_through, sift
 from tacit.offline.tables.anchors import MOST_ANCHORS, KnownOutcome, known_outcome
 from tacit.offline.teaching import NothingToLearnError, Teaching, uniformity_p_value
@@ -110,7 +110,7 @@ class Gathered:
 
     def add(self, episode: EncodedEpisode) -> None:
         """Take one episode."""
-        s, a = episode.states[-1], episode.actions[-1]
+        s, a = episode.ending
         self.visits[s] += 1
         if len(self.anchors) < MOST_ANCHORS and (known := known_outcome(episode)) is not None:
             self.anchors.append(known)
@@ -193,7 +193,8 @@ def gather_pieces(
     progress: Progress | None = None,
 ) -> Gathered:
     """Return the tuples of pieces of logs that an engine deals out; of finite data alone."""
-    check_finite(layout, f"the engine {engine}")
+    if not is_finite(layout):
+        raise LogError(f"the engine {engine} counts labels, got vectors in the logs; leave the engine out")
     own, gathered = problems if problems is not None else Problems(), Gathered.empty(layout, assume_uniform)
     for done in deal(pieces, partial(Gatherer, layout, assume_uniform), engine=engine):
         part, kept = done.result

@@ -56,10 +56,11 @@ def find_policy(layout: Layout, choice: PolicyChoice) -> Policy | None:
 
 def agent_policy(layout: Layout, agent: Agent) -> Policy:
     """Return what an agent would play now; it must have been made for the same layout."""
-    if (agent.layout.states, agent.layout.actions) != (layout.states, layout.actions):
+    theirs = agent.layout
+    if (theirs.states, theirs.actions, theirs.contexts) != (layout.states, layout.actions, layout.contexts):
         raise LogError(
-            f"an agent's layout must be the model's, got one of {agent.layout.horizon} layers with other states or "
-            "actions; train one on these logs, or fit the model with the agent's layout"
+            f"an agent's layout must be the model's, got one of {theirs.horizon} layers with other states, actions or "
+            "contexts; train one on these logs, or fit the model with the agent's layout"
         )
     return lambda context: best_policy(agent.stage, context)
 

@@ -31,7 +31,6 @@ from tacit.offline.passes import read_through
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.planning.regression import OracleSettings
 from tacit.planning.schedule import GammaSchedule
-from tacit.planning.transition import TransitionCounts
 from tacit.problem.layout import Layout
 from tacit.trust.certificate import Certificate
 
@@ -70,12 +69,11 @@ def learn_fast(
     layout: Layout, settings: Settings, counts: FloatArray, episodes: Iterable[EncodedEpisode]
 ) -> FastLearning:
     """Return the fast recipe's stage after the tuples (S_H, X, Y, K) and the paths of the episodes."""
-    transitions, n = TransitionCounts(layout), 0
+    setup = Setup(layout, settings)
+    dynamics, n = setup.dynamics(layout), 0
     for n, episode in enumerate(episodes, 1):  # noqa: B007, n is how many there were
-        transitions.add(episode.context, episode.states, episode.actions)
-    return FastLearning.from_counts(
-        Setup(layout, settings), TupleCounts.whole(np.rint(counts)), transitions, n
-    )
+        dynamics.add(episode.context, episode.states, episode.actions)
+    return FastLearning.from_counts(setup, TupleCounts.whole(np.rint(counts)), dynamics, n)
 
 
 def vector_settings(meanings: TableMeanings, certificate: Certificate) -> Settings:

@@ -1,1 +1,1 @@
-"""Causal language models with low-rank adapters, as in the paper."""
+"""Causal language models with low-rank adapters, as in the paper. Imports `text`."""

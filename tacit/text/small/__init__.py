@@ -1,1 +1,1 @@
-"""The default text model: frozen encoders under a posterior and a policy of few weights."""
+"""The default text model: frozen encoders under a posterior and a policy of few weights. Imports `text`."""

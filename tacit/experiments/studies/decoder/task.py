@@ -74,7 +74,7 @@ def decode_best(mdp: ContextualMDP, decoder: RewardDecoder, state: int, reward: 
 def draw_tuples(mdp: ContextualMDP, state: int, count: int, generator: np.random.Generator) -> Tuples:
     """Return `count` tuples of a last-layer state: contexts as they come, actions uniform."""
     contexts = generator.choice(mdp.n_contexts, count, p=mdp.context_probabilities)
-    actions = generator.integers(mdp.layout.n_actions[-1, state], size=count)
+    actions = generator.integers(mdp.layout.endings.n_actions[state], size=count)
     rewards = (generator.random(count) < mdp.rewards[contexts, state, actions]).astype(np.int64)
     chances = mdp.feedback_probabilities[contexts, state, rewards]  # (count, Y)
     feedback = (generator.random(count)[:, None] >= chances.cumsum(axis=1)[:, :-1]).sum(axis=1)

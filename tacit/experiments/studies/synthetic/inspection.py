@@ -96,7 +96,7 @@ def list_reached(stage: PolicyLearning, mdp: ContextualMDP) -> list[Reach]:
     found, layout, best = stage.exploration, mdp.layout, largest_reach(mdp)[-1]
     return [
         Reach(
-            state=layout.name(layout.horizon - 1, s),
+            state=layout.endings.name(s),
             frequency=float(found.frequency[s]),
             low=float(found.low[s]),
             high=float(found.high[s]),
@@ -104,7 +104,7 @@ def list_reached(stage: PolicyLearning, mdp: ContextualMDP) -> list[Reach]:
             tuples=int(found.tuples[s]),
             best=float(best[s]),
         )
-        for s in range(layout.n_states[-1])
+        for s in range(layout.endings.size)
     ]
 
 
@@ -118,7 +118,7 @@ def list_state_meanings(stage: PolicyLearning, layout: Layout) -> list[StateMean
         return []
     return [
         StateMeaning(
-            state=layout.name(layout.horizon - 1, s),
+            state=layout.endings.name(s),
             context=str(label),
             actions=_action_names(layout, layout.horizon - 1, s),
             verdicts=[_verdict(stage, layout, x, y, s) for y in range(layout.feedback.size)],
