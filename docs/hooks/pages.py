@@ -169,8 +169,8 @@ def _defined(name: str) -> str:
 
     door, _, rest = name.removeprefix("tacit.").partition(".")
     found: Any = getattr(tacit, door) if door in tacit.__all__ else None
-    if not hasattr(found, "__module__"):
-        return name
+    if not hasattr(found, "__module__") or not hasattr(found, "__name__"):
+        return f"{tacit.PLACES[door]}.{door}" if door in tacit.PLACES else name
     return ".".join(part for part in (found.__module__, found.__name__, rest) if part)
 
 
