@@ -107,7 +107,7 @@ def test_evaluate_and_train(folder, tmp_path):
     [
         (("fit", "gone.jsonl", "--out", "m"), "there is no file"),
         (("fit", "LOGS", "--out", "m", "--engine", "ray"), "the engine ray reads Parquet"),
-        (("fit", "LOGS", "--out", "m", "--engine", "spark"), "the engine must be one of"),
+        (("fit", "LOGS", "--out", "m", "--engine", "spark"), "engine must be one of"),
         (("label", "LOGS", "--model", "gone", "--out", "x.jsonl"), "there is no file"),
         (("label", "LOGS", "--model", "MODEL", "--out", "x.csv"), "must be written to a file that ends in"),
         (("evaluate", "LOGS", "--model", "MODEL", "--policy", "gone"), "a policy must be"),

@@ -106,7 +106,7 @@ def test_a_damaged_parquet_file_is_told(model, tmp_path):
     ],
 )
 def test_requests_that_cannot_be_met_are_refused(logs, model, tmp_path, out, options, message):
-    with pytest.raises(LogError, match=message):
+    with pytest.raises(ValueError, match=message):
         model.label(logs / "logs.jsonl", tmp_path / out, **options)
 
 
