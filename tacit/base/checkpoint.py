@@ -12,10 +12,11 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from tacit.base.files import write_atomically
 
 FORMAT = "tacit checkpoint"
 VERSION = 2
@@ -53,7 +54,7 @@ def save_tree(path: str | os.PathLike[str], kind: str, tree: Mapping[str, Any]) 
             np.lib.format.write_array(member, array, allow_pickle=False)
             info = zipfile.ZipInfo(f"{number}.npy", EPOCH)
             archive.writestr(info, member.getvalue(), zipfile.ZIP_DEFLATED)
-    write_atomically(Path(path), buffer.getvalue())
+    write_atomically(path, buffer.getvalue())
 
 
 def load_tree(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
@@ -72,20 +73,6 @@ def load_tree(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
             f"{os.fspath(path)!r} is not a whole Tacit checkpoint ({error}); it is truncated, damaged or "
             "another program's: use an earlier copy"
         ) from error
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves either the old content or the new, and the new on disk."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:  # Ctrl-C, too, leaves nothing half written
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _check_header(path: str | os.PathLike[str], kind: str, header: Any) -> Any:

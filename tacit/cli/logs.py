@@ -142,7 +142,7 @@ def evaluate(
     rejected: Rejected = None,
 ) -> None:
     """Estimate what a policy would have earned in place of the logged one."""
-    from tacit.base.checkpoint import write_atomically
+    from tacit.base.files import write_atomically
 
     with session(logs, strict, rejected) as (console, problems, progress):
         found = load(model).evaluate(logs, policy, problems, progress)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tacit.base.checkpoint import write_atomically
+from tacit.base.files import write_atomically
 
 BABI_HOMES = (
     "https://parl.ai/downloads/dialog_babi/dialog_babi.tar.gz",

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tacit.base.checkpoint import write_atomically
+from tacit.base.files import write_atomically
 from tacit.text.conversation import check_candidates, check_text
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "pattern": r"\S"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import matplotlib
 
-from tacit.base.checkpoint import write_atomically
+from tacit.base.files import write_atomically
 from tacit.experiments.manifest import describe_runs
 from tacit.experiments.study import Runs
 from tacit.experiments.summary import to_csv, to_json

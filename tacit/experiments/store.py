@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.base.checkpoint import CheckpointError, load_tree, save_tree, write_atomically
+from tacit.base.checkpoint import CheckpointError, load_tree, save_tree
+from tacit.base.files import PART, write_atomically
 from tacit.experiments.tasks import Performed, StudyTask
 
 KIND = "run"
@@ -48,5 +49,5 @@ class Store:
     def begin(self) -> None:
         """Make the directory, and clear what an interruption left half written."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        for half_written in self.directory.glob("*.part"):
+        for half_written in self.directory.glob(f"*{PART}"):
             half_written.unlink(missing_ok=True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tacit.logs.files import arrow_module, dump_json, is_parquet, parquet_module
+from tacit.logs.files import arrow_module, dump_json, is_parquet
 from tacit.logs.labels import COLUMNS, Decoded
 from tacit.logs.record import LogError
-from tacit.logs.writing import LineWriter
+from tacit.logs.writing import LineWriter, ParquetWriter
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 
@@ -31,19 +30,15 @@ class LabelWriter:
     """Writes labels that `encode_labels` made to bytes; the file takes its name when it is whole."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self._parquet = path, None
-        self._part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        if is_parquet(path):
-            self._parquet = parquet_module().ParquetWriter(self._part, label_schema())
-        else:
-            self._lines = LineWriter(path)
+        self.path = path
+        self._file = ParquetWriter(path, label_schema()) if is_parquet(path) else LineWriter(path)
 
     def write(self, rows: bytes) -> None:
         """Write the rows of one piece."""
-        if self._parquet is None:
-            self._lines.write_lines(rows)
+        if isinstance(self._file, LineWriter):
+            self._file.write_lines(rows)
         elif rows:
-            self._parquet.write_table(arrow_module().ipc.open_stream(rows).read_all())
+            self._file.write_table(arrow_module().ipc.open_stream(rows).read_all())
 
     def __enter__(self) -> LabelWriter:
         return self
@@ -51,14 +46,7 @@ class LabelWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._parquet is None:
-            self._lines.close(keep=kind is None)
-            return
-        self._parquet.close()
-        if kind is None:
-            os.replace(self._part, self.path)
-        else:
-            self._part.unlink(missing_ok=True)
+        self._file.close(keep=kind is None)
 
 
 def encode_labels(labels: Labels, as_arrow: bool) -> bytes:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 import orjson
 
+from tacit.base.files import NewFile
 from tacit.logs.files import (
     BATCH,
     JSON_COLUMNS,
@@ -35,11 +37,10 @@ class LineWriter:
     """
 
     def __init__(self, path: Path, append: bool = False) -> None:
-        self.path, self._append = path, append
-        self._part = path if append else path.with_name(f"{path.name}.{os.getpid()}.part")
+        self.path = path
         if append and path.name.endswith((".jsonl", ".ndjson")):
             _cut_unfinished(path)
-        self._raw = open(self._part, "ab" if append else "wb")  # noqa: SIM115, closed by `close`
+        self._raw: IO[bytes] | NewFile = open(path, "ab") if append else NewFile(path)  # noqa: SIM115
         self._file = _packed(self._raw, path.name)
 
     def write(self, record: Mapping[str, Any]) -> None:
@@ -52,13 +53,9 @@ class LineWriter:
 
     def close(self, keep: bool = True) -> None:
         """Finish the file; `keep=False` leaves what was there before."""
-        self._file.close()
-        self._raw.close()
-        if not self._append:
-            if keep:
-                os.replace(self._part, self.path)
-            else:
-                self._part.unlink(missing_ok=True)
+        with _finishing(self._raw, keep):
+            if self._file is not self._raw:
+                self._file.close()
 
     def __enter__(self) -> LineWriter:
         return self
@@ -110,9 +107,10 @@ class ParquetWriter:
     """Writes rows in batches; the file takes its name when it is closed."""
 
     def __init__(self, path: Path, schema: Any) -> None:
-        self.path, self._part = path, path.with_name(f"{path.name}.{os.getpid()}.part")
-        self._schema, self._rows = schema, []  # type: ignore[var-annotated]
-        self._file = parquet_module().ParquetWriter(self._part, schema)
+        self.path, self._schema = path, schema
+        self._rows: list[Mapping[str, Any]] = []
+        self._raw = NewFile(path)
+        self._file = parquet_module().ParquetWriter(self._raw, schema)
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Write one row."""
@@ -122,16 +120,18 @@ class ParquetWriter:
 
     def close(self, keep: bool = True) -> None:
         """Finish the file; `keep=False` leaves what was there before."""
-        self._flush()
-        self._file.close()
-        if keep:
-            os.replace(self._part, self.path)
-        else:
-            self._part.unlink(missing_ok=True)
+        with _finishing(self._raw, keep):
+            if keep:
+                self._flush()
+            self._file.close()
+
+    def write_table(self, table: Any) -> None:
+        """Write rows that Arrow has already."""
+        self._file.write_table(table)
 
     def _flush(self) -> None:
         if self._rows:
-            self._file.write_table(arrow_module().Table.from_pylist(self._rows, schema=self._schema))
+            self.write_table(arrow_module().Table.from_pylist(self._rows, schema=self._schema))
             self._rows = []
 
 
@@ -152,11 +152,27 @@ class _ParquetLogWriter(ParquetWriter):
         super().write(text | extra | {"reward": None if reward is None else float(reward)})
 
 
-def _packed(file: IO[bytes], name: str) -> Any:
+@contextmanager
+def _finishing(file: IO[bytes] | NewFile, keep: bool) -> Iterator[None]:
+    """Keep a file when what packs it has written its last, or discard it; lines that were appended stay."""
+    if isinstance(file, NewFile) and not keep:
+        with suppress(OSError):  # a full disk fails once more, of what is not wanted
+            yield
+        file.discard()
+        return
+    with file:
+        yield
+
+
+def _packed(file: IO[bytes] | NewFile, name: str) -> Any:
     """Return a file that packs what is written to it as its name's ending says; the same lines give the same bytes."""
     if name.endswith(".gz"):
         return gzip.GzipFile("", "wb", 6, file, mtime=0)
-    return zstandard_module().ZstdCompressor().stream_writer(file) if name.endswith(".zst") else file
+    return (
+        zstandard_module().ZstdCompressor().stream_writer(file, closefd=False)
+        if name.endswith(".zst")
+        else file
+    )
 
 
 def _cut_unfinished(path: Path) -> None:

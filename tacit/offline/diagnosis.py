@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from tacit.base.checkpoint import write_atomically
+from tacit.base.files import write_atomically
 from tacit.logs.problems import Problems
 from tacit.trust.findings import Finding, verdict
 
@@ -52,4 +51,4 @@ class LogDiagnosis(Generic[X]):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file."""
-        write_atomically(Path(path), self.page().encode())
+        write_atomically(path, self.page().encode())
