@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tacit.base.changes import Change, Changes, assign, commit, put
 from tacit.base.checkpoint import load_tree, save_tree
 from tacit.base.randomness import EpisodeDraws, draw_index
 from tacit.baselines.feedback_as_reward import FeedbackAsReward
@@ -59,6 +61,10 @@ class Agent:
     come late, in any order, twice or never. `problem` is a layout, learned by `settings`, or another world such as
     `tacit.text.Conversations`; `stage` defaults to the one that the world begins with.
 
+    Any number of threads may drive one agent: a lock lets one call in at a time, `save` among them. What is learned
+    depends on the order in which episodes end, so a run is exact if that order is. Learning is worked out first and
+    written down then: a call that is interrupted (Ctrl-C) has done nothing, or is finished by the next call; repeat it.
+
     >>> layout = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
     >>> agent = Agent(layout, seed=1)
     >>> episode = agent.begin(0)
@@ -84,6 +90,10 @@ class Agent:
         self._draws = EpisodeDraws(seed, self.world.plan_draws + self.world.horizon)
         self._next_id = 0
         self._open: dict[int, Episode] = {}
+        self._lock = threading.RLock()
+        self._pending: Changes = ()  # what is decided and may not be made yet
+        self._untold: tuple[str, ...] = ()
+        self._asks_next = True  # whether the stage may be done
 
     @property
     def layout(self) -> Layout:
@@ -103,46 +113,60 @@ class Agent:
     @property
     def open_episodes(self) -> tuple[Episode, ...]:
         """Return the episodes that have begun and not ended, oldest first."""
-        return tuple(self._open.values())
+        with self._lock:
+            self._settle()
+            return tuple(self._open.values())
 
     def episode(self, number: int) -> Episode:
         """Return the open episode with that id."""
-        return find_open(self._open, number)
+        with self._lock:
+            self._settle()
+            return find_open(self._open, number)
 
     @property
     def next_episode(self) -> int:
         """Return the id that the next episode will have: how many have begun."""
-        return self._next_id
+        with self._lock:
+            self._settle()
+            return self._next_id
 
     def begin(self, context: object) -> Episode:
-        """Return the handle of a new episode; the present stage plans it, nothing is learned."""
-        encoded = self.world.read_context(context)
-        draws = self._draws.row(self._next_id)
-        label, plan = self.world.context_label(encoded), self.stage.plan(encoded, draws[0])
-        episode = Episode(self, self._next_id, label, encoded, plan, draws)
-        self._open[episode.id] = episode
-        self._next_id += 1
-        return episode
+        """Return the handle of a new episode; the present stage plans it, nothing is learned.
+
+        An episode that an interrupt kept from being returned is the last of `open_episodes`, or never began.
+        """
+        with self._lock:
+            self._settle()
+            self._go_on()
+            encoded, number = self.world.read_context(context), self._next_id
+            draws = self._draws.row(number)
+            label, plan = self.world.context_label(encoded), self.stage.plan(encoded, draws[0])
+            episode = Episode(self, number, label, encoded, plan, draws)
+            self._make(put(self._open, number, episode), assign(self, "_next_id", number + 1))
+            return episode
 
     def act(self, episode: Episode, state: object, actions: Sequence[str] | None = None) -> Label:
         """Return the action for `state`; asked again for the same state, the same action.
 
         `actions` are what can be done, where the world does not know it beforehand: in conversations the candidates.
         """
-        check_ours(self, episode)
-        world, taken = self.world, len(episode.actions)
-        step, shown = world.read_state(episode, state, actions)
-        if step == taken - 1 and episode.states[step] == shown:
-            return world.offered(step, shown)[episode.actions[step]]
-        check_open(episode)
-        if step != taken or step == world.horizon:
-            refuse_step(episode, step, world.horizon, state)
-        chances = episode.plan.chances(step, shown)
-        action = int(draw_index(chances, episode.draws[world.plan_draws + step]))
-        episode.states.append(shown)
-        episode.actions.append(action)
-        episode.chances.append(float(chances[action]))
-        return world.offered(step, shown)[action]
+        with self._lock:
+            self._settle()
+            check_ours(self, episode)
+            episode.drop_torn_step()
+            world, taken = self.world, len(episode.actions)
+            step, shown = world.read_state(episode, state, actions)
+            if step == taken - 1 and episode.states[step] == shown:
+                return world.offered(step, shown)[episode.actions[step]]
+            check_open(episode)
+            if step != taken or step == world.horizon:
+                refuse_step(episode, step, world.horizon, state)
+            chances = episode.plan.chances(step, shown)
+            action = int(draw_index(chances, episode.draws[world.plan_draws + step]))
+            episode.states.append(shown)
+            episode.actions.append(action)
+            episode.chances.append(float(chances[action]))  # now it is taken
+            return world.offered(step, shown)[action]
 
     def end(self, episode: Episode, feedback: object) -> None:
         """Learn from the feedback of a finished episode, and hand over to the next stage when it is time.
@@ -150,21 +174,30 @@ class Agent:
         Ending twice with the same feedback does nothing the second time; `episode.decoded_reward` is what
         the feedback was taken to mean, None while the agent cannot tell.
         """
-        check_ours(self, episode)
-        encoded = self.world.read_feedback(feedback)
-        if not episode.open and episode.told is not None:
-            if np.array_equal(episode.told, encoded):
-                return
-            refuse_other_feedback(episode, feedback)
-        check_open(episode)
-        check_complete(episode, self.world.horizon)
-        self._close(episode, feedback, encoded)
+        with self._lock:
+            self._settle()
+            self._go_on()
+            check_ours(self, episode)
+            episode.drop_torn_step()
+            encoded = self.world.read_feedback(feedback)
+            if episode.open or episode.told is None:
+                check_open(episode)
+                check_complete(episode, self.world.horizon)
+                self._close(episode, feedback, encoded)
+            elif not np.array_equal(episode.told, encoded):
+                refuse_other_feedback(episode, feedback)
+            self._go_on()
 
     def abandon(self, episode: Episode) -> None:
         """Close an episode whose feedback will never come; its transitions are still learned from."""
-        check_ours(self, episode)
-        if episode.open:
-            self._close(episode, None, None)
+        with self._lock:
+            self._settle()
+            self._go_on()
+            check_ours(self, episode)
+            episode.drop_torn_step()
+            if episode.open:
+                self._close(episode, None, None)
+            self._go_on()
 
     def policy(self, context: object) -> Mapping[Label, Mapping[Label, float]]:
         """Return, state by state, the probability of each action that the agent takes to be best for a context.
@@ -175,33 +208,42 @@ class Agent:
         >>> Agent(layout).policy(0)
         {0: {0: 0.5, 1: 0.5}}
         """
-        return self.world.policy(self.stage, self.world.read_context(context))
+        with self._lock:
+            self._settle()
+            return self.world.policy(self.stage, self.world.read_context(context))
 
     def diagnose(self, anchors: Sequence[Anchor] = ()) -> Diagnosis:
         """Return whether what was learned can be trusted; `anchors` are episodes whose outcome is known."""
-        return Diagnosis(self.stage.diagnose(anchors))
+        with self._lock:
+            self._settle()
+            return Diagnosis(self.stage.diagnose(anchors))
 
     def read_steps(self, episode: Episode) -> tuple[Step, ...]:
         """Return the steps of an episode in the user's own words."""
-        rows = enumerate(zip(episode.states, episode.actions, episode.chances, strict=True))
-        return tuple(
-            Step(self.world.state_label(step, shown), offered[action], offered, chance)
-            for step, (shown, action, chance) in rows
-            if (offered := self.world.offered(step, shown))
-        )
+        with self._lock:
+            self._settle()
+            episode.drop_torn_step()
+            rows = enumerate(zip(episode.states, episode.actions, episode.chances, strict=True))
+            return tuple(
+                Step(self.world.state_label(step, shown), offered[action], offered, chance)
+                for step, (shown, action, chance) in rows
+                if (offered := self.world.offered(step, shown))
+            )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, open episodes included; `load` continues bit for bit."""
-        tree = {
-            "world": self.world.name,
-            "world_state": self.world.to_state(),
-            "seed": self.seed,
-            "next_id": self._next_id,
-            "stage": self.stage.name,
-            "stage_state": self.stage.to_state(),
-            "open": [self._save_episode(episode) for episode in self._open.values()],
-        }
-        save_tree(path, KIND, tree)
+        with self._lock:
+            self._settle()
+            tree = {
+                "world": self.world.name,
+                "world_state": self.world.to_state(),
+                "seed": self.seed,
+                "next_id": self._next_id,
+                "stage": self.stage.name,
+                "stage_state": self.stage.to_state(),
+                "open": [self._save_episode(episode) for episode in self._open.values()],
+            }
+            save_tree(path, KIND, tree)
 
     @classmethod
     def load(
@@ -242,17 +284,38 @@ class Agent:
             f"a layered problem has a layout and settings, this agent's world is {self.world.name!r}"
         )
 
+    def _make(self, *changes: Change) -> None:
+        """Make changes, all of them even if that is interrupted: then whoever comes next makes them again."""
+        self._pending = changes
+        self._settle()
+
+    def _settle(self) -> None:
+        """Make what an interrupted call had decided; every call begins with this."""
+        if self._pending:
+            commit(self._pending)
+            self._pending = ()
+
     def _close(self, episode: Episode, feedback: object, encoded: Any | None) -> None:
         lesson: Lesson = self.stage.learn(episode, encoded)
-        episode.decoded_reward = lesson.decoded_reward
-        episode.open, episode.feedback, episode.told = False, feedback, encoded
-        del self._open[episode.id]
-        _tell(lesson.remarks)
-        while (following := self.stage.next()) is not self.stage:
-            self.stage = following
-            _tell(following.remarks)
+        self._make(*lesson.changes, (_close_episode, self, episode, (feedback, encoded, lesson)))
+
+    def _go_on(self) -> None:
+        """Tell what was remarked, and hand over to the next stage if it is time; asked again if it is interrupted."""
+        while self._asks_next:
+            self._tell()
+            following = self.stage.next()
+            if following is self.stage:
+                self._asks_next = False
+            else:
+                self._make(assign(self, "_untold", following.remarks), assign(self, "stage", following))
+
+    def _tell(self) -> None:
+        remarks, self._untold = self._untold, ()  # once, even where warnings are errors
+        for remark in remarks:
+            warnings.warn(remark, stacklevel=4)
 
     def _save_episode(self, episode: Episode) -> dict[str, Any]:
+        episode.drop_torn_step()
         taken = {"actions": episode.actions, "chances": episode.chances}
         return {"id": episode.id, "context": episode.context, **self.world.save_episode(episode), **taken}
 
@@ -288,6 +351,10 @@ def _restore_stage(
     return stages[name].from_state(world.setup, state)
 
 
-def _tell(remarks: Sequence[str]) -> None:
-    for remark in remarks:
-        warnings.warn(remark, stacklevel=4)
+def _close_episode(agent: Agent, episode: Episode, told: tuple[object, Any | None, Lesson]) -> None:
+    """Write down how an episode ended; a change, so done twice it does no more."""
+    episode.feedback, episode.told, lesson = told
+    episode.decoded_reward = lesson.decoded_reward
+    episode.open = False  # last: who reads the handle in another thread finds the rest
+    agent._open.pop(episode.id, None)
+    agent._untold, agent._asks_next = lesson.remarks, True

@@ -48,8 +48,8 @@ class FeedbackAsReward:
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Take the feedback for the reward."""
         reward = None if feedback is None else float(feedback / self._top)
-        self._learner.learn(0 if self._blind else episode.encoded, episode, reward)
-        return Lesson(reward)
+        changes = self._learner.learn(0 if self._blind else episode.encoded, episode, reward)
+        return Lesson(reward, changes=changes)
 
     def next(self) -> Stage:
         """Return itself."""

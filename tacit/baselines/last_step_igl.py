@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import assign
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_state
 from tacit.decoding.tuples import TupleStore
@@ -47,9 +48,9 @@ class LastStepExploration:
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Keep the tuple."""
-        if feedback is not None:
-            self._tuples.add(episode.encoded, *ending_of(episode), feedback)
-        return NOTHING
+        if feedback is None:
+            return NOTHING
+        return Lesson(changes=self._tuples.learn(episode.encoded, *ending_of(episode), feedback))
 
     def next(self) -> Stage:
         """Return the bandit, with its decoder fitted, once there are enough tuples."""
@@ -107,9 +108,8 @@ class LastStepIGL:
         if not self._decoder.decodable[state]:
             return NOTHING
         reward = self._decoder.decode(episode.encoded, feedback, state, action)
-        self._oracle.update(episode.encoded, state, action, reward)
-        self._episodes += 1
-        return Lesson(reward)
+        step = self._oracle.learn(episode.encoded, state, action, reward)
+        return Lesson(reward, changes=(*step, assign(self, "_episodes", self._episodes + 1)))
 
     def next(self) -> Stage:
         """Return itself."""

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.changes import Changes, commit, extend, put
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite, Space
 
@@ -127,12 +128,12 @@ class TupleStore:
         self.rows: list[TupleRow] = []
         self.found = np.zeros(layout.endings.size, dtype=np.int64)
         for row in rows:
-            self.add(*row[:4])
+            commit(self.learn(*row[:4]))
 
-    def add(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> None:
-        """Take one tuple."""
-        self.rows.append((context, ending, action, feedback, 1.0, len(self.rows)))
-        self.found[ending] += 1
+    def learn(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> Changes:
+        """Return what one tuple more changes."""
+        row = (context, ending, action, feedback, 1.0, len(self.rows))
+        return extend(self.rows, [row]), put(self.found, ending, self.found[ending] + 1)
 
     def tuples(self) -> Tuples:
         """Return all tuples as arrays."""
@@ -171,11 +172,14 @@ class TupleCounts:
         """Return the sums of tuples of uniform actions, given how many there are, (S_H, G, V, K)."""
         return TupleCounts(n, n.copy(), n.sum(axis=2))
 
-    def count(self, ending: int, group: int, value: int, action: int) -> None:
-        """Add one tuple of a uniform action."""
-        self.n[ending, group, value, action] += 1.0
-        self.weight[ending, group, value, action] += 1.0
-        self.square[ending, group, action] += 1.0
+    def learn(self, ending: int, group: int, value: int, action: int) -> Changes:
+        """Return what one tuple more of a uniform action changes."""
+        at, over_values = (ending, group, value, action), (ending, group, action)
+        return (
+            put(self.n, at, self.n[at] + 1.0),
+            put(self.weight, at, self.weight[at] + 1.0),
+            put(self.square, over_values, self.square[over_values] + 1.0),
+        )
 
     def add(
         self, endings: IntArray, groups: IntArray, values: IntArray, actions: IntArray, weights: FloatArray

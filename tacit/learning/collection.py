@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import Change, put
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior
 from tacit.decoding.tuples import TupleStore, count_tuples, is_finite
@@ -16,7 +17,6 @@ from tacit.learning.episode import Episode
 from tacit.learning.policy_learning import Exploration, PolicyLearning
 from tacit.learning.settings import Settings
 from tacit.learning.stage import (
-    NOTHING,
     Lesson,
     PolicyPlan,
     Setup,
@@ -68,18 +68,19 @@ class Collection:
         return self._layout.uniform_policy
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
-        """Keep the tuple of an episode that reached its target, or that came late from homing (dev. 28)."""
+        """Return the tuple kept of an episode that reached its target, or that came late from homing (dev. 28)."""
         plan = policy_plan(episode)
         ours = plan.stage == self.name
+        changes: list[Change] = []
         if ours:
-            self._spent[plan.target] += 1
+            changes.append(put(self._spent, plan.target, self._spent[plan.target] + 1))
         if feedback is None or not plan.uniform_last:
-            return NOTHING
+            return Lesson(changes=changes)
         state, action = ending_of(episode)
         wanted = self._homes.reachable[state] and self._tuples.found[state] < self._settings.collection.tuples
         if wanted and (state == plan.target or not ours):
-            self._tuples.add(episode.encoded, state, action, feedback)
-        return NOTHING
+            changes += self._tuples.learn(episode.encoded, state, action, feedback)
+        return Lesson(changes=changes)
 
     def next(self) -> Stage:
         """Return policy learning, with the decoder fitted, once no state wants more."""

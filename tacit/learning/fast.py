@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import Change, Changes, assign, commit, put
 from tacit.decoding.judgement import Judgement, judge
 from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import TupleCounts, counted_shape, is_finite
 from tacit.learning.episode import Episode
 from tacit.learning.stage import (
-    NOTHING,
     Lesson,
     PolicyPlan,
     Setup,
@@ -49,6 +49,9 @@ GROWTH = 1.1
 """A state is judged anew when its tuples have grown by this factor: a judgement costs as much as ten episodes."""
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
+
+Place = tuple[int, int, int, int]
+"""Where a tuple is counted: ending, group, value, action."""
 
 
 class FastLearning:
@@ -95,17 +98,20 @@ class FastLearning:
         return self._exploit(int(context))[0]
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
-        """Count everything; say what the feedback decodes to, if its state is settled, and what a check found."""
+        """Return everything counted, what the feedback decodes to, if its state is settled, and what a check found."""
         plan, x = policy_plan(episode), int(episode.encoded)
-        self.dynamics.add(x, episode.states, episode.actions)
+        changes = [*self.dynamics.learn(x, episode.states, episode.actions)]
         if plan.dual is not None:
-            self._duals[x], self._has_dual[x] = plan.dual, True
+            changes += put(self._duals, x, plan.dual), put(self._has_dual, x, True)
         if len(episode.actions) < self._layout.horizon:
-            return NOTHING
-        self.episodes += 1
-        self.explored += plan.explores
-        decoded = None if feedback is None else self._count(episode, feedback)
-        return Lesson(decoded, self._check() if self.episodes >= self._check_at else ())
+            return Lesson(changes=changes)
+        changes.append(assign(self, "episodes", self.episodes + 1))
+        changes.append(assign(self, "explored", self.explored + plan.explores))
+        told = None if feedback is None else self._hear(episode, feedback)
+        decoded = self._decode(told)
+        judgement = None if told is None else self._count(told, changes)
+        due = self.episodes + 1 >= self._check_at
+        return Lesson(decoded, self._check(told, judgement, changes) if due else (), changes)
 
     def next(self) -> Stage:
         """Return itself: there is no other stage."""
@@ -163,13 +169,23 @@ class FastLearning:
         stage._check_at = max(episodes + 1, FIRST_CHECK)
         return stage
 
-    def _check(self) -> tuple[str, ...]:
-        """Return what must be said, that this is noise, and set when to check again: never once it is known."""
-        if not mostly_judged(self.judgements):
-            self._check_at = CHECK_GROWTH * self.episodes
+    def _check(
+        self, told: Place | None, judgement: Judgement | None, changes: list[Change]
+    ) -> tuple[str, ...]:
+        """Return what must be said, that this is noise; add when to check again: never once it is known.
+
+        It is checked what there will be with the tuple that is `told`, and with the judgement that it led to.
+        """
+        n, judgements = self.counts.n.copy(), dict(self.judgements)
+        if told is not None:
+            n[told] += 1.0
+            if judgement is not None:
+                judgements[told[:2]] = judgement
+        if not mostly_judged(judgements):
+            changes.append(assign(self, "_check_at", CHECK_GROWTH * (self.episodes + 1)))
             return ()
-        self._check_at = math.inf
-        return tuple(map(str, find_nothing_told(self.counts.n, self.judgements)))
+        changes.append(assign(self, "_check_at", math.inf))
+        return tuple(map(str, find_nothing_told(n, judgements)))
 
     def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
         """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""
@@ -202,31 +218,53 @@ class FastLearning:
         explorer[-1, settled] = policy[-1, settled]
         return explorer
 
-    def _count(self, episode: Episode, feedback: Encoded) -> float | None:
-        """Count the tuple of an episode; return what its feedback decodes to, None if its state is not settled."""
+    def _hear(self, episode: Episode, feedback: Encoded) -> Place:
+        """Return where the tuple of an episode is counted."""
         s, a = ending_of(episode)
         x, y = self.reading.read_one(episode.encoded, s, feedback)
-        decoded = float(self.judgements[s, x].rewards[y, a]) if self._settled[x, s] else None
-        self.counts.count(s, x, y, a)
-        tuples = self.counts.n[s, x].sum()
-        if tuples >= self._due[s, x]:
-            self._due[s, x] = GROWTH * tuples + 1
-            self._judge(s, x, self.counts.n[s, x])
-        return decoded
+        return s, x, y, a
+
+    def _decode(self, told: Place | None) -> float | None:
+        """Return what a tuple's feedback decodes to, None if its state is not settled."""
+        if told is None or not self._settled[told[1], told[0]]:
+            return None
+        s, x, y, a = told
+        return float(self.judgements[s, x].rewards[y, a])
+
+    def _count(self, told: Place, changes: list[Change]) -> Judgement | None:
+        """Return the new judgement of (s, x), if one is due after this tuple; add what both change."""
+        s, x, y, a = told
+        changes += self.counts.learn(*told)
+        counts = self.counts.n[s, x].copy()
+        counts[y, a] += 1.0
+        tuples = counts.sum()
+        if tuples < self._due[s, x]:
+            return None
+        judgement = self._judge(s, counts)
+        changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
+        changes += self._take(judgement, s, x, counts)
+        return judgement
 
     def _judge_all(self, counts: FloatArray) -> None:
-        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0):
-            self._judge(int(s), int(x), counts[s, x])
+        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0).tolist():
+            commit(self._take(self._judge(s, counts[s, x]), s, x, counts[s, x]))
 
-    def _judge(self, s: int, x: int, counts: FloatArray) -> None:
-        """Judge (s, x) on counts (Y, K), and write down what planning and decoding need of it."""
+    def _judge(self, s: int, counts: FloatArray) -> Judgement:
+        """Return the judgement of a last state on counts (Y, K)."""
         K, settings = int(self._layout.endings.n_actions[s]), self._settings
-        self._judged[s, x] = counts
-        judgement = judge(counts[:, :K], settings.decoder.c, settings.judgement)
-        self.judgements[s, x] = judgement
-        self._settled[x, s], self._best[x, s] = judgement.settled, judgement.best
+        return judge(counts[:, :K], settings.decoder.c, settings.judgement)
+
+    def _take(self, judgement: Judgement, s: int, x: int, counts: FloatArray) -> Changes:
+        """Return a judgement of (s, x) written down as planning and decoding need it, and what it rests on."""
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
-        self._rewards[x, -1, s, :K] = judgement.expected if judgement.settled else 0.0
+        worth = judgement.expected if judgement.settled else 0.0
+        return (
+            put(self._judged, (s, x), counts),
+            put(self.judgements, (s, x), judgement),
+            put(self._settled, (x, s), judgement.settled),
+            put(self._best, (x, s), judgement.best),
+            put(self._rewards, (x, -1, s, slice(int(self._layout.endings.n_actions[s]))), worth),
+        )
 
 
 def _finite_reading(layout: Layout) -> FiniteReading:

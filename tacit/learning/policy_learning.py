@@ -8,10 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.changes import Change, assign, put
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import posterior_from_state
 from tacit.learning.episode import Episode
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, ending_of, policy_plan
+from tacit.learning.stage import Lesson, PolicyPlan, Setup, Stage, ending_of, policy_plan
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.regression import make_oracle
 from tacit.problem.spaces import Encoded, Finite
@@ -77,17 +78,20 @@ class PolicyLearner:
             predicted if self._everything_judged else predicted * self.judged[:, None]
         )
 
-    def learn(self, context: Encoded, episode: Episode, reward: float | None) -> None:
-        """Update the oracle with the reward, if there is one, and count the transitions."""
-        plan = policy_plan(episode)
+    def learn(self, context: Encoded, episode: Episode, reward: float | None) -> list[Change]:
+        """Return the oracle's step with the reward, if there is one, and the transitions counted."""
+        plan, whole = policy_plan(episode), len(episode.actions) == self._layout.horizon
+        changes = [
+            *self.dynamics.learn(context, episode.states, episode.actions),
+            assign(self, "episodes", self.episodes + whole),
+            assign(self, "unconverged", self.unconverged + (not plan.converged)),
+        ]
         if reward is not None:
-            self.oracle.update(context, *ending_of(episode), reward)
-        self.dynamics.add(context, episode.states, episode.actions)
-        self.episodes += len(episode.actions) == self._layout.horizon
-        self.unconverged += not plan.converged
+            changes += self.oracle.learn(context, *ending_of(episode), reward)
         if plan.dual is not None:
             slot = self._slot(context)
-            self._duals[slot], self._has_dual[slot] = plan.dual, True
+            changes += put(self._duals, slot, plan.dual), put(self._has_dual, slot, True)
+        return changes
 
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned."""
@@ -147,15 +151,14 @@ class PolicyLearning:
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Decode and learn; an episode of an earlier stage only adds its transitions."""
         if episode.plan.stage != self.name:
-            self.learner.dynamics.add(episode.encoded, episode.states, episode.actions)
-            return NOTHING
+            path = episode.encoded, episode.states, episode.actions
+            return Lesson(changes=self.learner.dynamics.learn(*path))
         reward = None
         if feedback is not None and self.decoder is not None:
             state, action = ending_of(episode)
             if self.learner.judged[state]:
                 reward = self.decoder.decode(episode.encoded, feedback, state, action)
-        self.learner.learn(episode.encoded, episode, reward)
-        return Lesson(reward)
+        return Lesson(reward, changes=self.learner.learn(episode.encoded, episode, reward))
 
     def next(self) -> Stage:
         """Return itself: policy learning goes on for good."""

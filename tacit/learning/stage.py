@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.changes import Changes
 from tacit.base.jit import kernel
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.settings import Settings
@@ -23,18 +24,19 @@ from tacit.trust.findings import Finding
 
 
 class Lesson(NamedTuple):
-    """What came of learning from an episode: the decoded reward, if any, and what the user must be told."""
+    """What an episode teaches: the decoded reward, if any, what the user must be told, and what will change."""
 
     decoded_reward: float | None = None
     remarks: tuple[str, ...] = ()
+    changes: Changes = ()
 
 
 NOTHING = Lesson()
-"""The lesson of an episode whose feedback is not understood yet."""
+"""The lesson of an episode that teaches nothing."""
 
 
 class Stage(Protocol):
-    """One stage of learning. `plan` never changes it; only `learn` does."""
+    """One stage of learning. Nothing that it is asked changes it: only the agent does, by the changes of a lesson."""
 
     name: ClassVar[str]
     explores: ClassVar[bool]
@@ -48,14 +50,17 @@ class Stage(Protocol):
         """Return how to play an episode with this context; `draw` in [0, 1) is the episode's own chance."""
 
     def learn(self, episode: Episode, feedback: Any | None) -> Lesson:
-        """Learn from a finished episode (feedback None: it never came).
+        """Return what a finished episode teaches (feedback None: it never came); the agent makes the changes.
 
         An episode that another stage planned teaches only what stays true: its transitions, and a tuple if
         its last action was uniform.
         """
 
     def next(self) -> Stage:
-        """Return the stage that continues: this one until it is done."""
+        """Return the stage that continues: this one until it is done, then a new one.
+
+        It may take long, and be interrupted and asked again: it leaves this stage as it is.
+        """
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what speaks for and against trusting what was learned, worst first."""

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.changes import Changes
 from tacit.base.jit import kernel
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
@@ -21,8 +22,8 @@ from tacit.problem.spaces import Encoded
 class TransitionEstimate(Protocol):
     """What planning asks of a model of the dynamics."""
 
-    def add(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> None:
-        """Learn from one path."""
+    def learn(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> Changes:
+        """Return what one path changes; until then everything stays as it is."""
 
     def estimate(self, context: Encoded) -> FloatArray:
         """Return the estimated transitions for a context, (H-1, S, K, S)."""
@@ -40,8 +41,9 @@ class TransitionEstimate(Protocol):
 class TransitionCounts:
     """Counts of (s, a, s') and their smoothed estimate, kept up to date one row at a time; contexts play no part.
 
+    >>> from tacit.base.changes import commit
     >>> counts = TransitionCounts(Layout.regular([1, 2], n_actions=1, n_contexts=1, n_feedback=2))
-    >>> counts.add(0, states=[0, 1], actions=[0, 0])
+    >>> commit(counts.learn(0, states=[0, 1], actions=[0, 0]))
     >>> counts.estimate(0)[0, 0, 0].round(3), counts.visits[0, 0]
     (array([0.333, 0.667]), array([1]))
     """
@@ -62,8 +64,8 @@ class TransitionCounts:
         visits: IntArray = self._counts.sum(axis=-1)
         return visits
 
-    def add(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> None:
-        """Count the transitions of one path, given as indices in each layer from the first on.
+    def learn(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> Changes:
+        """Return the counts after one path, given as indices in each layer from the first on.
 
         A path may end early: with n states (n at most H) and n or n-1 actions, n-1 transitions are counted.
         A path with an index that does not exist is refused whole.
@@ -75,13 +77,13 @@ class TransitionCounts:
                 f"a path has at most {horizon} states and as many actions or one fewer, got {n_known} states "
                 f"and {len(path[1])} actions; give one path at a time, from the start state on"
             )
-        wrong = _wrong_layer(*path, self._n_states, self._n_actions)
+        wrong, after = _counts_after(self._counts, *path, self._n_states, self._n_actions)
         if wrong >= 0:
             raise ValueError(
                 f"a path must consist of states and actions of the layout, got states {path[0].tolist()} and "
                 f"actions {path[1].tolist()}, wrong at position {wrong}; give indices within each layer"
             )
-        _count(self._counts, self._estimate, *path, self._n_states)
+        return ((_write_path, self, path, after),)
 
     def add_paths(self, states: IntArray, actions: IntArray) -> None:
         """Count the transitions of many whole paths, states and actions (n, H), all of them or none.
@@ -94,8 +96,8 @@ class TransitionCounts:
         H = len(self._n_states)
         if states.ndim != 2 or states.shape != actions.shape or states.shape[1] != H:
             raise ValueError(
-                f"paths must be states and actions of shape (n, {H}), got {states.shape} and {actions.shape}; add "
-                "paths that end early one by one"
+                f"paths must be states and actions of shape (n, {H}), got {states.shape} and {actions.shape}; learn "
+                "from paths that end early one by one"
             )
         known = (states >= 0) & (states < self._n_states)
         offered = self._n_actions[np.arange(H), np.where(known, states, 0)]
@@ -113,7 +115,7 @@ class TransitionCounts:
     def estimate(self, context: Encoded) -> FloatArray:
         """Return the estimate, the same for every context, (H-1, S, K, S).
 
-        It is a read-only view of memory that `add` and `restore` change in place: copy it to keep it.
+        It is a read-only view of memory that changes and `restore` write to: copy it to keep it.
         """
         view = self._estimate.view()
         view.flags.writeable = False
@@ -173,33 +175,47 @@ def _smoothed(counts: IntArray, exists: BoolArray) -> FloatArray:
 
 
 def _indices(values: Sequence[int], what: str) -> IntArray:
-    array = np.asarray(values)
+    array = np.array(values)  # a copy: changes may be made later, and the caller's lists grow
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ValueError(f"{what} must be a sequence of integer indices, got {values!r}; encode labels first")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
+
+
+def _write_path(target: TransitionCounts, path: tuple[IntArray, IntArray], after: IntArray) -> None:
+    _write_counts(target._counts, target._estimate, *path, after, target._n_states)
 
 
 @kernel
-def _wrong_layer(states: IntArray, actions: IntArray, n_states: IntArray, n_actions: IntArray) -> int:
-    """Return the first layer in which the path leaves the layout, -1 if it does not."""
+def _counts_after(
+    counts: IntArray, states: IntArray, actions: IntArray, n_states: IntArray, n_actions: IntArray
+) -> tuple[int, IntArray]:
+    """Return the first layer in which the path leaves the layout, or -1, and each transition's count after it."""
+    after = np.empty(max(len(states) - 1, 0), dtype=np.int64)
     for h in range(len(states)):
         s = states[h]
         if s < 0 or s >= n_states[h]:
-            return h
+            return h, after
         if h < len(actions) and (actions[h] < 0 or actions[h] >= n_actions[h, s]):
-            return h
-    return -1
+            return h, after
+        if h > 0:
+            after[h - 1] = counts[h - 1, states[h - 1], actions[h - 1], s] + 1
+    return -1, after
 
 
 @kernel
-def _count(
-    counts: IntArray, estimate: FloatArray, states: IntArray, actions: IntArray, n_states: IntArray
+def _write_counts(
+    counts: IntArray,
+    estimate: FloatArray,
+    states: IntArray,
+    actions: IntArray,
+    after: IntArray,
+    n_states: IntArray,
 ) -> None:
-    """Count a path in place and renew the estimate of the rows it touched."""
-    for h in range(len(states) - 1):
+    """Write the counts of a path's transitions in place and renew the estimate of the rows it touched."""
+    for h in range(len(after)):
         n_next = n_states[h + 1]
         row = counts[h, states[h], actions[h]]
-        row[states[h + 1]] += 1
+        row[states[h + 1]] = after[h]
         total = row[:n_next].sum() + n_next
         for z in range(n_next):
             estimate[h, states[h], actions[h], z] = (row[z] + 1) / total

@@ -15,6 +15,7 @@ import numpy as np
 
 from tacit.agent import Agent
 from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.changes import commit
 from tacit.decoding.decoder import DecoderSettings, LipschitzDecoder, build_decoder
 from tacit.decoding.reading import NeuralReading
 from tacit.decoding.tuples import TupleCounts
@@ -72,7 +73,7 @@ def learn_fast(
     setup = Setup(layout, settings)
     dynamics, n = setup.dynamics(layout), 0
     for n, episode in enumerate(episodes, 1):  # noqa: B007, n is how many there were
-        dynamics.add(episode.context, episode.states, episode.actions)
+        commit(dynamics.learn(episode.context, episode.states, episode.actions))
     return FastLearning.from_counts(setup, TupleCounts.whole(np.rint(counts)), dynamics, n)
 
 
@@ -115,7 +116,7 @@ def learn_policy(
     for n, read in enumerate(episodes):
         episode = Episode(None, n, read.context, read.context, plan, np.empty(0))
         episode.states, episode.actions = read.states, read.actions
-        stage.learn(episode, read.feedback)
+        commit(stage.learn(episode, read.feedback).changes)
         visits[read.states[-1]] += 1
     stage.exploration = _found(visits, tuples)
     return stage
