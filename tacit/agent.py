@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.base.changes import Change, Changes, assign, commit, put
+from tacit.base.changes import Changes, assign, commit
 from tacit.base.checkpoint import load_tree, save_tree
 from tacit.base.randomness import EpisodeDraws, draw_index
 from tacit.baselines.feedback_as_reward import FeedbackAsReward
@@ -114,20 +114,23 @@ class Agent:
     def open_episodes(self) -> tuple[Episode, ...]:
         """Return the episodes that have begun and not ended, oldest first."""
         with self._lock:
-            self._settle()
+            if self._pending:
+                self._settle()
             return tuple(self._open.values())
 
     def episode(self, number: int) -> Episode:
         """Return the open episode with that id."""
         with self._lock:
-            self._settle()
+            if self._pending:
+                self._settle()
             return find_open(self._open, number)
 
     @property
     def next_episode(self) -> int:
         """Return the id that the next episode will have: how many have begun."""
         with self._lock:
-            self._settle()
+            if self._pending:
+                self._settle()
             return self._next_id
 
     def begin(self, context: object) -> Episode:
@@ -136,13 +139,14 @@ class Agent:
         An episode that an interrupt kept from being returned is the last of `open_episodes`, or never began.
         """
         with self._lock:
-            self._settle()
-            self._go_on()
+            if self._pending or self._asks_next:
+                self._settle()
+                self._go_on()
             encoded, number = self.world.read_context(context), self._next_id
             draws = self._draws.row(number)
             label, plan = self.world.context_label(encoded), self.stage.plan(encoded, draws[0])
             episode = Episode(self, number, label, encoded, plan, draws)
-            self._make(put(self._open, number, episode), assign(self, "_next_id", number + 1))
+            self._make([(_open_episode, self, number, episode)])
             return episode
 
     def act(self, episode: Episode, state: object, actions: Sequence[str] | None = None) -> Label:
@@ -151,9 +155,11 @@ class Agent:
         `actions` are what can be done, where the world does not know it beforehand: in conversations the candidates.
         """
         with self._lock:
-            self._settle()
+            if self._pending:
+                self._settle()
             check_ours(self, episode)
-            episode.drop_torn_step()
+            if len(episode.states) > len(episode.chances):
+                episode.drop_torn_step()
             world, taken = self.world, len(episode.actions)
             step, shown = world.read_state(episode, state, actions)
             if step == taken - 1 and episode.states[step] == shown:
@@ -162,10 +168,10 @@ class Agent:
             if step != taken or step == world.horizon:
                 refuse_step(episode, step, world.horizon, state)
             chances = episode.plan.chances(step, shown)
-            action = int(draw_index(chances, episode.draws[world.plan_draws + step]))
+            action = draw_index(chances, episode.draws.item(world.plan_draws + step))
             episode.states.append(shown)
             episode.actions.append(action)
-            episode.chances.append(float(chances[action]))  # now it is taken
+            episode.chances.append(chances.item(action))  # now it is taken
             return world.offered(step, shown)[action]
 
     def end(self, episode: Episode, feedback: object) -> None:
@@ -175,10 +181,12 @@ class Agent:
         the feedback was taken to mean, None while the agent cannot tell.
         """
         with self._lock:
-            self._settle()
-            self._go_on()
+            if self._pending or self._asks_next:
+                self._settle()
+                self._go_on()
             check_ours(self, episode)
-            episode.drop_torn_step()
+            if len(episode.states) > len(episode.chances):
+                episode.drop_torn_step()
             encoded = self.world.read_feedback(feedback)
             if episode.open or episode.told is None:
                 check_open(episode)
@@ -191,10 +199,12 @@ class Agent:
     def abandon(self, episode: Episode) -> None:
         """Close an episode whose feedback will never come; its transitions are still learned from."""
         with self._lock:
-            self._settle()
-            self._go_on()
+            if self._pending or self._asks_next:
+                self._settle()
+                self._go_on()
             check_ours(self, episode)
-            episode.drop_torn_step()
+            if len(episode.states) > len(episode.chances):
+                episode.drop_torn_step()
             if episode.open:
                 self._close(episode, None, None)
             self._go_on()
@@ -209,20 +219,24 @@ class Agent:
         {0: {0: 0.5, 1: 0.5}}
         """
         with self._lock:
-            self._settle()
+            if self._pending:
+                self._settle()
             return self.world.policy(self.stage, self.world.read_context(context))
 
     def diagnose(self, anchors: Sequence[Anchor] = ()) -> Diagnosis:
         """Return whether what was learned can be trusted; `anchors` are episodes whose outcome is known."""
         with self._lock:
-            self._settle()
+            if self._pending:
+                self._settle()
             return Diagnosis(self.stage.diagnose(anchors))
 
     def read_steps(self, episode: Episode) -> tuple[Step, ...]:
         """Return the steps of an episode in the user's own words."""
         with self._lock:
-            self._settle()
-            episode.drop_torn_step()
+            if self._pending:
+                self._settle()
+            if len(episode.states) > len(episode.chances):
+                episode.drop_torn_step()
             rows = enumerate(zip(episode.states, episode.actions, episode.chances, strict=True))
             return tuple(
                 Step(self.world.state_label(step, shown), offered[action], offered, chance)
@@ -233,7 +247,8 @@ class Agent:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, open episodes included; `load` continues bit for bit."""
         with self._lock:
-            self._settle()
+            if self._pending:
+                self._settle()
             tree = {
                 "world": self.world.name,
                 "world_state": self.world.to_state(),
@@ -284,7 +299,7 @@ class Agent:
             f"a layered problem has a layout and settings, this agent's world is {self.world.name!r}"
         )
 
-    def _make(self, *changes: Change) -> None:
+    def _make(self, changes: Changes) -> None:
         """Make changes, all of them even if that is interrupted: then whoever comes next makes them again."""
         self._pending = changes
         self._settle()
@@ -297,7 +312,7 @@ class Agent:
 
     def _close(self, episode: Episode, feedback: object, encoded: Any | None) -> None:
         lesson: Lesson = self.stage.learn(episode, encoded)
-        self._make(*lesson.changes, (_close_episode, self, episode, (feedback, encoded, lesson)))
+        self._make([*lesson.changes, (_close_episode, self, episode, (feedback, encoded, lesson))])
 
     def _go_on(self) -> None:
         """Tell what was remarked, and hand over to the next stage if it is time; asked again if it is interrupted."""
@@ -307,7 +322,7 @@ class Agent:
             if following is self.stage:
                 self._asks_next = False
             else:
-                self._make(assign(self, "_untold", following.remarks), assign(self, "stage", following))
+                self._make([assign(self, "_untold", following.remarks), assign(self, "stage", following)])
 
     def _tell(self) -> None:
         remarks, self._untold = self._untold, ()  # once, even where warnings are errors
@@ -349,6 +364,12 @@ def _restore_stage(
             "class in `stages`"
         )
     return stages[name].from_state(world.setup, state)
+
+
+def _open_episode(agent: Agent, number: int, episode: Episode) -> None:
+    """Write down that an episode has begun; a change, so done twice it does no more."""
+    agent._open[number] = episode
+    agent._next_id = number + 1
 
 
 def _close_episode(agent: Agent, episode: Episode, told: tuple[object, Any | None, Lesson]) -> None:

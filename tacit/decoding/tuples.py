@@ -176,9 +176,9 @@ class TupleCounts:
         """Return what one tuple more of a uniform action changes."""
         at, over_values = (ending, group, value, action), (ending, group, action)
         return (
-            put(self.n, at, self.n[at] + 1.0),
-            put(self.weight, at, self.weight[at] + 1.0),
-            put(self.square, over_values, self.square[over_values] + 1.0),
+            put(self.n, at, self.n.item(at) + 1.0),
+            put(self.weight, at, self.weight.item(at) + 1.0),
+            put(self.square, over_values, self.square.item(over_values) + 1.0),
         )
 
     def add(

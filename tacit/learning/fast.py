@@ -19,6 +19,7 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Change, Changes, assign, commit, put
+from tacit.base.jit import kernel
 from tacit.decoding.judgement import Judgement, judge
 from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import TupleCounts, counted_shape, is_finite
@@ -86,7 +87,7 @@ class FastLearning:
         """Return the optimistic plan where it leads to unsettled states, otherwise that of Algorithm 4."""
         x = int(context)
         policy, dual, converged = self._exploit(x)
-        if not self._settled[x, : self._layout.endings.size].all():
+        if not all(self._settled[x, : self._layout.endings.size].tolist()):
             explorer = self._optimistic(x, policy)
             visits = forward_distribution(self.dynamics.estimate(x), explorer, self._layout.n_states)
             if visits[-1, ~self._settled[x]].sum() > self._settings.fast.explore_above:
@@ -235,11 +236,11 @@ class FastLearning:
         """Return the new judgement of (s, x), if one is due after this tuple; add what both change."""
         s, x, y, a = told
         changes += self.counts.learn(*told)
-        counts = self.counts.n[s, x].copy()
-        counts[y, a] += 1.0
-        tuples = counts.sum()
+        tuples = _tuples_at(self.counts.n, s, x) + 1.0
         if tuples < self._due[s, x]:
             return None
+        counts = self.counts.n[s, x].copy()
+        counts[y, a] += 1.0
         judgement = self._judge(s, counts)
         changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
         changes += self._take(judgement, s, x, counts)
@@ -274,3 +275,13 @@ def _finite_reading(layout: Layout) -> FiniteReading:
         f"the fast recipe counts finite contexts and feedback, got {layout.contexts!r} and {layout.feedback!r}; "
         "use Settings(..., recipe='paper') with theta, M and the neural posterior"
     )
+
+
+@kernel
+def _tuples_at(counts: FloatArray, s: int, x: int) -> float:
+    """Return how many tuples (s, x) has: whole numbers, so in any order the same sum."""
+    total = 0.0
+    for y in range(counts.shape[2]):
+        for a in range(counts.shape[3]):
+            total += counts[s, x, y, a]
+    return total

@@ -18,6 +18,8 @@ from tacit.base.jit import kernel
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
+INT64 = np.dtype(np.int64)
+
 
 class TransitionEstimate(Protocol):
     """What planning asks of a model of the dynamics."""
@@ -53,6 +55,8 @@ class TransitionCounts:
         self._exists = _existing_transitions(layout)  # (H-1, S, K, S)
         self._counts = np.zeros(self._exists.shape, dtype=np.int64)
         self._estimate = _smoothed(self._counts, self._exists)
+        self._shown = self._estimate.view()
+        self._shown.flags.writeable = False
 
     def counts(self, context: Encoded) -> IntArray:
         """Return N(s, a, s'), the same for every context, (H-1, S, K, S): a live view, not to be written to."""
@@ -77,7 +81,8 @@ class TransitionCounts:
                 f"a path has at most {horizon} states and as many actions or one fewer, got {n_known} states "
                 f"and {len(path[1])} actions; give one path at a time, from the start state on"
             )
-        wrong, after = _counts_after(self._counts, *path, self._n_states, self._n_actions)
+        after = np.empty(max(n_known - 1, 0), dtype=np.int64)
+        wrong = _counts_after(self._counts, *path, self._n_states, self._n_actions, after)
         if wrong >= 0:
             raise ValueError(
                 f"a path must consist of states and actions of the layout, got states {path[0].tolist()} and "
@@ -117,9 +122,7 @@ class TransitionCounts:
 
         It is a read-only view of memory that changes and `restore` write to: copy it to keep it.
         """
-        view = self._estimate.view()
-        view.flags.writeable = False
-        return view
+        return self._shown
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts; the estimate follows from them."""
@@ -176,6 +179,8 @@ def _smoothed(counts: IntArray, exists: BoolArray) -> FloatArray:
 
 def _indices(values: Sequence[int], what: str) -> IntArray:
     array = np.array(values)  # a copy: changes may be made later, and the caller's lists grow
+    if array.ndim == 1 and array.dtype == INT64:
+        return array
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ValueError(f"{what} must be a sequence of integer indices, got {values!r}; encode labels first")
     return array.astype(np.int64, copy=False)
@@ -187,19 +192,23 @@ def _write_path(target: TransitionCounts, path: tuple[IntArray, IntArray], after
 
 @kernel
 def _counts_after(
-    counts: IntArray, states: IntArray, actions: IntArray, n_states: IntArray, n_actions: IntArray
-) -> tuple[int, IntArray]:
-    """Return the first layer in which the path leaves the layout, or -1, and each transition's count after it."""
-    after = np.empty(max(len(states) - 1, 0), dtype=np.int64)
+    counts: IntArray,
+    states: IntArray,
+    actions: IntArray,
+    n_states: IntArray,
+    n_actions: IntArray,
+    after: IntArray,
+) -> int:
+    """Return the first layer in which the path leaves the layout, or -1; write each transition's count into `after`."""
     for h in range(len(states)):
         s = states[h]
         if s < 0 or s >= n_states[h]:
-            return h, after
+            return h
         if h < len(actions) and (actions[h] < 0 or actions[h] >= n_actions[h, s]):
-            return h, after
+            return h
         if h > 0:
             after[h - 1] = counts[h - 1, states[h - 1], actions[h - 1], s] + 1
-    return -1, after
+    return -1
 
 
 @kernel
