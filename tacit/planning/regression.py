@@ -302,7 +302,8 @@ def _products(weights: FloatArray, vector: FloatArray) -> FloatArray:
 
 @kernel
 def _linear_update(w: FloatArray, phi: FloatArray, reward: float, rate: float) -> FloatArray:
-    return w - rate / max(1.0, (phi * phi).sum()) * 2.0 * ((w * phi).sum() - reward) * phi
+    stepped: FloatArray = w - rate / max(1.0, (phi * phi).sum()) * 2.0 * ((w * phi).sum() - reward) * phi
+    return stepped
 
 
 @kernel

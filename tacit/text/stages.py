@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import assign, extend
 from tacit.learning.episode import Episode
 from tacit.learning.stage import NOTHING, Lesson, Stage
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
@@ -42,7 +43,7 @@ class TalkPlan(NamedTuple):
 
 
 class TextStage(Stage, Protocol):
-    """A stage of a text agent; both share the agent's model."""
+    """A stage of a text agent, with the model that it learns or chooses with."""
 
     model: TextModel
 
@@ -64,19 +65,19 @@ class TextExploration:
         return TalkPlan(self.name, explores=True)
 
     def learn(self, episode: Episode, feedback: str | None) -> Lesson:
-        """Keep the reaction; what it means is not known yet."""
-        if feedback is not None:
-            self.reactions.append(Reaction(choices_of(episode)[-1], feedback))
-        return NOTHING
+        """Return the reaction kept; what it means is not known yet."""
+        if feedback is None:
+            return NOTHING
+        return Lesson(changes=[extend(self.reactions, [Reaction(choices_of(episode)[-1], feedback)])])
 
     def next(self) -> TextStage:
-        """Return policy learning when there are enough reactions; the model is fitted to them first."""
+        """Return policy learning when there are enough reactions, with a model that is fitted to them."""
         if len(self.reactions) < self.settings.exploration:
             return self
         judge = JUDGES[self.settings.judge] if self.settings.judge else None
         rewards = None if judge is None else [judge(reaction.feedback) for reaction in self.reactions]
-        self.model.fit(self.reactions, self.progress, rewards)
-        return TextLearning(self.settings, self.model, remarks=self.model.remarks)
+        fitted = self.model.fit(self.reactions, self.progress, rewards)
+        return TextLearning(self.settings, fitted, remarks=fitted.remarks)
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return that nothing has been made of the feedback yet."""
@@ -113,15 +114,15 @@ class TextLearning:
         return np.asarray(inverse_gap_weights(self.model.score(conversation, candidates), gamma))
 
     def learn(self, episode: Episode, feedback: str | None) -> Lesson:
-        """Decode the feedback and take a step of REINFORCE with it; what was explored is only decoded."""
+        """Return the feedback decoded and a step of REINFORCE with it; what was explored is only decoded."""
         if feedback is None:
             return NOTHING
         choices = choices_of(episode)
         reward = self.decode(Reaction(choices[-1], feedback))
-        if not episode.plan.explores:
-            self.learned += 1
-            self.model.reinforce(choices, reward)
-        return Lesson(reward)
+        if episode.plan.explores:
+            return Lesson(reward)
+        step = self.model.reinforce(choices, reward)
+        return Lesson(reward, changes=[*step, assign(self, "learned", self.learned + 1)])
 
     def decode(self, reaction: Reaction) -> float:
         """Return J(h(x, y, s), a) of a reaction (eq. 6), or what the judge says."""

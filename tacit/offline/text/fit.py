@@ -45,7 +45,7 @@ class TextFitting:
         model = SmallModel(len(self.survey.common.steps))
         teaching, accepted = self._teach(model)
         reactions = teaching.known.rows
-        model.fit(reactions)
+        model = model.fit(reactions)
         assert model.evidence is not None
         meanings = TextMeanings(model, self.request.c, model.evidence)
         weighed = meanings.weigh(model.sample(reactions))

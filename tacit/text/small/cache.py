@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -42,7 +43,7 @@ def default_path() -> Path:
 
 
 class EncodingCache:
-    """Encodings by key; `path=None` keeps them in memory alone.
+    """Encodings by key; `path=None` keeps them in memory alone. Threads may share one.
 
     >>> cache = EncodingCache()
     >>> cache.put({"k": np.ones((2, 3), np.float32)})
@@ -53,6 +54,7 @@ class EncodingCache:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self._memory: dict[str, Float32Array] = {}
+        self._lock = threading.RLock()
 
     @cached_property
     def _file(self) -> sqlite3.Connection | None:
@@ -60,29 +62,32 @@ class EncodingCache:
 
     def get(self, keys: Sequence[str]) -> dict[str, Float32Array]:
         """Return the encodings that there are, by key."""
-        missing = [key for key in keys if key not in self._memory]
-        if self._file is not None:
-            for start in range(0, len(missing), AT_ONCE):
-                self._memory |= self._read(missing[start : start + AT_ONCE])
-        return {key: self._memory[key] for key in keys if key in self._memory}
+        with self._lock:
+            missing = [key for key in keys if key not in self._memory]
+            if self._file is not None:
+                for start in range(0, len(missing), AT_ONCE):
+                    self._memory |= self._read(missing[start : start + AT_ONCE])
+            return {key: self._memory[key] for key in keys if key in self._memory}
 
     def put(self, encodings: Mapping[str, Float32Array]) -> None:
         """Keep encodings. One that another process has kept meanwhile stays as that wrote it."""
-        if self._file is not None:
-            rows = [(key, json.dumps(value.shape), value.tobytes()) for key, value in encodings.items()]
-            with self._file:
-                self._file.executemany("INSERT OR IGNORE INTO encodings VALUES (?, ?, ?)", rows)
-            encodings = {
-                key: value
-                for start in range(0, len(rows), AT_ONCE)
-                for key, value in self._read([row[0] for row in rows[start : start + AT_ONCE]]).items()
-            }
-        self._memory |= encodings
+        with self._lock:
+            if self._file is not None:
+                rows = [(key, json.dumps(value.shape), value.tobytes()) for key, value in encodings.items()]
+                with self._file:
+                    self._file.executemany("INSERT OR IGNORE INTO encodings VALUES (?, ?, ?)", rows)
+                encodings = {
+                    key: value
+                    for start in range(0, len(rows), AT_ONCE)
+                    for key, value in self._read([row[0] for row in rows[start : start + AT_ONCE]]).items()
+                }
+            self._memory |= encodings
 
     def forget(self) -> None:
         """Free the memory of what the file holds; without a file everything stays."""
-        if self._file is not None:
-            self._memory.clear()
+        with self._lock:
+            if self._file is not None:
+                self._memory.clear()
 
     def _read(self, keys: Sequence[str]) -> dict[str, Float32Array]:
         assert self._file is not None
@@ -95,7 +100,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     """Return a connection to the store at `path`, made if it is not there."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = sqlite3.connect(path, timeout=PATIENCE)
+        file = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False)  # one at a time, by the lock
         file.execute("PRAGMA journal_mode = WAL")
         file.execute("CREATE TABLE IF NOT EXISTS encodings (key TEXT PRIMARY KEY, shape TEXT, data BLOB)")
     except (OSError, sqlite3.Error) as error:

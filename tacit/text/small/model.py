@@ -7,6 +7,7 @@ candidate, and its product with the request, to g of the state it led to. Both g
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -16,6 +17,7 @@ import numpy as np
 from scipy.special import softmax
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import Changes, assign
 from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
@@ -111,30 +113,36 @@ class SmallModel:
         reactions: Sequence[Reaction],
         progress: FitProgress | None = None,
         rewards: Sequence[float] | None = None,
-    ) -> None:
-        """Learn the posterior (eq. 5) and a first policy; known `rewards` take the place of the feedback's meaning."""
+    ) -> SmallModel:
+        """Return the model with posterior (eq. 5) and first policy; known `rewards` take the place of its meaning."""
         sample = self.sample(reactions, progress)
         known = None if rewards is None else np.asarray(rewards, dtype=np.float64)
         weights = uniform_weights(reactions)
-        self.fitted = fit_text_posterior(sample, self.settings.fitting, known, weights)
-        self.evidence = None if known is not None else cross_validate(sample, self.settings.fitting, weights)
-        self.policy = [self._fit_values(reactions, sample, step) for step in range(self.horizon - 1)]
-        self.policy.append(self.fitted.match_weights.copy())
-        self._gradient = [np.zeros_like(weights) for weights in self.policy]
+        model = copy.copy(self)  # features and cache are shared
+        model.fitted = fit_text_posterior(sample, self.settings.fitting, known, weights)
+        model.evidence = None if known is not None else cross_validate(sample, self.settings.fitting, weights)
+        model.policy = [model._fit_values(reactions, sample, step) for step in range(self.horizon - 1)]
+        model.policy.append(model.fitted.match_weights.copy())
+        model._gradient = [np.zeros_like(weights) for weights in model.policy]
+        return model
 
-    def reinforce(self, choices: Sequence[Choice], reward: float) -> None:
-        """Take a step of REINFORCE: weights += rate (reward - baseline) grad log softmax, averaged over a batch."""
-        advantage = reward - self._baseline
+    def reinforce(self, choices: Sequence[Choice], reward: float) -> Changes:
+        """Return a step of REINFORCE: weights += rate (reward - baseline) grad log softmax, averaged over a batch."""
+        advantage, gradient, policy = reward - self._baseline, list(self._gradient), self.policy
         for step, choice in enumerate(choices):
             features = self._policy_features(choice.conversation, choice.candidates)
-            likely = softmax(features @ self.policy[step])
-            self._gradient[step] += advantage * (features[choice.action] - likely @ features)
-        self._baseline += self.settings.baseline_rate * advantage
-        self._steps += 1
-        if self._steps % self.settings.batch == 0:
+            likely = softmax(features @ policy[step])
+            gradient[step] = gradient[step] + advantage * (features[choice.action] - likely @ features)
+        if (self._steps + 1) % self.settings.batch == 0:
             rate = self.settings.learning_rate / self.settings.batch
-            self.policy = [w + rate * g for w, g in zip(self.policy, self._gradient, strict=True)]
-            self._gradient = [np.zeros_like(gradient) for gradient in self._gradient]
+            policy = [w + rate * g for w, g in zip(policy, gradient, strict=True)]
+            gradient = [np.zeros_like(each) for each in gradient]
+        return (
+            assign(self, "policy", policy),
+            assign(self, "_gradient", gradient),
+            assign(self, "_baseline", self._baseline + self.settings.baseline_rate * advantage),
+            assign(self, "_steps", self._steps + 1),
+        )
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds the model bit for bit."""
