@@ -1,9 +1,15 @@
-"""Checks of single numbers, shared by all settings: each raises with the rule, the value and the remedy."""
+"""Checks of single values, shared by all settings: each raises with the rule, the value and the remedy."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from tacit.base.arrays import BoolArray, FloatArray
+
+SIMPLEX_TOLERANCE = 1e-9
+"""How far a distribution may be from summing to 1: rounding of its own arithmetic, and nothing more."""
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
@@ -28,3 +34,58 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
     if not (ok and math.isfinite(value) and low < value < high):
         above = f" and below {high:g}" if high < math.inf else ""
         raise ValueError(f"{name} must be a number above {low:g}{above}, got {value!r}")
+
+
+def check_within(name: str, value: Any, low: float, high: float) -> None:
+    """Raise unless `value` is a number from `low` to `high`, both included.
+
+    >>> check_within("c", 5, 0, 1)
+    Traceback (most recent call last):
+    ValueError: c must be a number from 0 to 1, got 5
+    """
+    ok = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not (ok and low <= value <= high):
+        raise ValueError(f"{name} must be a number from {low:g} to {high:g}, got {value!r}")
+
+
+def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
+    """Raise unless `value` is one of some words."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} must be one of {tuple(options)}, got {value!r}")
+
+
+def check_encodable(what: str, text: str) -> str:
+    """Return `text`, or raise unless it can be written down as UTF-8: half of a surrogate pair cannot."""
+    if is_encodable(text):
+        return text
+    raise ValueError(
+        f"{what} must be text that UTF-8 can hold, got {text!r}; replace what was cut in half, by "
+        'text.encode("utf-8", "replace").decode()'
+    )
+
+
+def is_encodable(text: str) -> bool:
+    r"""Return whether a text can be written down as UTF-8.
+
+    >>> is_encodable("so \u2026"), is_encodable("so \ud83d")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_distribution(rows: FloatArray, exists: BoolArray) -> bool:
+    """Return whether every row (..., K) with something that `exists` is a distribution over that, and the rest zero.
+
+    >>> is_distribution(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[True, True], [True, False]]))
+    True
+    """
+    sums = rows.sum(axis=-1)
+    return bool(
+        (rows >= 0).all()
+        and not rows[~np.broadcast_to(exists, rows.shape)].any()
+        and (np.abs(sums - np.broadcast_to(exists, rows.shape).any(axis=-1)) <= SIMPLEX_TOLERANCE).all()
+    )

@@ -18,13 +18,12 @@ from typing import NoReturn
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.validation import SIMPLEX_TOLERANCE
 from tacit.decoding.posterior import Posterior
 from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
-SIMPLEX_TOLERANCE = 1e-9
-"""How far a posterior may be from the simplex: rounding of its own arithmetic, and nothing more."""
 MOST_TABULATED = 100_000
 """Triples (s, x, y) up to which a finite decoder is tabulated: at most some 10 s at construction."""
 

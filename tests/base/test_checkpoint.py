@@ -89,7 +89,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_pickles_are_neither_written_nor_read(tmp_path):
-    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+    with pytest.raises(ValueError, match="arrays of numbers, got one of object"):
         save_tree(tmp_path / "a", "thing", {"objects": np.array([object()])})
     member = io.BytesIO()
     np.save(member, np.array([{"a": 1}], dtype=object), allow_pickle=True)
@@ -99,7 +99,7 @@ def test_pickles_are_neither_written_nor_read(tmp_path):
             HEADER, json.dumps({"format": FORMAT, "version": VERSION, "kind": "thing", "tree": tree})
         )
         archive.writestr("0.npy", member.getvalue())
-    with pytest.raises(CheckpointError, match="Object arrays"):
+    with pytest.raises(CheckpointError, match="declares an array of object"):
         load_tree(tmp_path / "b", "thing")
 
 
