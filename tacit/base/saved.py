@@ -51,7 +51,7 @@ got 1.5; use an earlier copy
         self._read: set[str] = set()
         self._parts: list[Saved] = []
         if not isinstance(values, Mapping):
-            self._refuse(path or "it", "a mapping", values)
+            self._refuse(path or "it", "a mapping", _shown(values))
 
     @staticmethod
     def of(state: Mapping[str, Any]) -> Saved:
@@ -166,7 +166,7 @@ got 1.5; use an earlier copy
     def refuse(self, name: str, rule: str) -> NoReturn:
         """Raise the CheckpointError of a value that breaks a rule; "" is the mapping itself."""
         value = self._values.get(name) if name else dict(self._values)
-        self._refuse(".".join(filter(None, (self._path, name))), rule, value)
+        self._refuse(self._place(name), rule, _shown(value))
 
     def refuse_unread(self) -> None:
         """Raise CheckpointError if there is anything here, or in its parts, that nobody asked for."""
@@ -178,11 +178,11 @@ got 1.5; use an earlier copy
 
     def _find(self, name: str) -> Any:
         if name not in self._values:
-            self.refuse(name, "there")
+            self._refuse(self._place(name), "there", "nothing")
         return self[name]
 
     def _nest(self, name: str, value: Any) -> Saved:
-        nested = Saved(value, self._source, f"{self._path}.{name}" if self._path else name)
+        nested = Saved(value, self._source, self._place(name))
         self._parts.append(nested)
         return nested
 
@@ -194,13 +194,15 @@ got 1.5; use an earlier copy
             self.refuse(name, f"{np.dtype(dtype)} of shape ({words})")
         if array.size and not (array.min() >= low and array.max() <= high):  # NaN is neither
             wrong = array[~((array >= low) & (array <= high))].flat[0]
-            self._refuse(f"{self._path}.{name}", f"from {low:g} to {high:g}", wrong.item())
+            self._refuse(self._place(name), f"from {low:g} to {high:g}", repr(wrong.item()))
         return np.ascontiguousarray(array)
 
-    def _refuse(self, where: str, rule: str, value: Any) -> NoReturn:
+    def _place(self, name: str) -> str:
+        return ".".join(filter(None, (self._path, name))) or "it"
+
+    def _refuse(self, where: str, rule: str, got: str) -> NoReturn:
         raise CheckpointError(
-            f"{self._source} holds wrong content: {where or 'it'} must be {rule}, got {_shown(value)}; use an "
-            "earlier copy"
+            f"{self._source} holds wrong content: {where} must be {rule}, got {got}; use an earlier copy"
         )
 
 

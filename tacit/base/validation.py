@@ -8,12 +8,14 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
 
+MOST = 2**53
+"""The largest whole number that is taken for a count: float64 holds all up to it."""
 SIMPLEX_TOLERANCE = 1e-9
 """How far a distribution may be from summing to 1: rounding of its own arithmetic, and nothing more."""
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise unless `value` is a whole number of at least `least`.
+def check_whole(name: str, value: Any, least: int, most: int = MOST) -> None:
+    """Raise unless `value` is a whole number of at least `least`, and at most `most`.
 
     >>> check_whole("episodes", 2.5, 1)
     Traceback (most recent call last):
@@ -21,6 +23,8 @@ def check_whole(name: str, value: Any, least: int) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if value > most:
+        raise ValueError(f"{name} must be at most {most}, got {value!r}")
 
 
 def check_number(name: str, value: Any, low: float, high: float) -> None:
@@ -30,10 +34,14 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
     Traceback (most recent call last):
     ValueError: delta must be a number above 0 and below 1, got 1.0
     """
-    ok = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not (ok and math.isfinite(value) and low < value < high):
+    if not (is_number(value) and math.isfinite(value) and low < value < high):
         above = f" and below {high:g}" if high < math.inf else ""
         raise ValueError(f"{name} must be a number above {low:g}{above}, got {value!r}")
+
+
+def is_number(value: Any) -> bool:
+    """Return whether `value` is a number, of Python or of NumPy; True and False are none."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def check_within(name: str, value: Any, low: float, high: float) -> None:
@@ -43,8 +51,7 @@ def check_within(name: str, value: Any, low: float, high: float) -> None:
     Traceback (most recent call last):
     ValueError: c must be a number from 0 to 1, got 5
     """
-    ok = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not (ok and low <= value <= high):
+    if not (is_number(value) and low <= value <= high):
         raise ValueError(f"{name} must be a number from {low:g} to {high:g}, got {value!r}")
 
 
