@@ -137,12 +137,16 @@ def _read_header(archive: zipfile.ZipFile, allowed: int) -> str:
     _check_memory(sizes + BYTES_A_CHARACTER * archive.getinfo(HEADER).file_size, allowed)
     text = archive.read(HEADER)
     _check_memory(sizes + json_memory(text), allowed)
-    return text.decode("ascii")  # as it is written: any other character would make all of them four bytes wide
+    return text.decode(
+        "ascii"
+    )  # as it is written: any other character would make all of them four bytes wide
 
 
 def _check_memory(needed: int, allowed: int) -> None:
     if needed > allowed:
-        raise ValueError(f"it would take {needed >> 20} MB of memory, and one of its size may take {allowed >> 20}")
+        raise ValueError(
+            f"it would take {needed >> 20} MB of memory, and one of its size may take {allowed >> 20}"
+        )
 
 
 def _check_header(path: str | os.PathLike[str], kind: str, header: Any) -> Any:

@@ -7,7 +7,6 @@ not exist. What is loaded must play right, so whoever restores itself reads thro
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from dataclasses import fields
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.checkpoint import CheckpointError, load_tree
@@ -22,6 +22,8 @@ from tacit.base.validation import is_encodable
 
 LARGEST = 1e50
 """Of any number that was learned: products of a few of these do not overflow."""
+LARGEST_SINGLE = 1e12
+"""Of any number of single precision, likewise."""
 LARGEST_COUNT = 2**53
 """Of any count, and of sums of counts: float64 holds whole numbers exactly up to it."""
 LONGEST_SHOWN = 80
@@ -107,11 +109,15 @@ got 1.5; use an earlier copy
             self.refuse(name, f"one of {list(options)}")
         return value
 
-    def floats(
-        self, name: str, shape: Shape, low: float = -LARGEST, high: float = LARGEST, dtype: type = np.float64
-    ) -> FloatArray:
-        """Return an array of numbers from `low` to `high`, float64 unless `dtype` is another."""
-        return self._array(name, shape, dtype, low, high)
+    def floats(self, name: str, shape: Shape, low: float = -LARGEST, high: float = LARGEST) -> FloatArray:
+        """Return an array of numbers from `low` to `high`."""
+        array: FloatArray = self._array(name, shape, np.float64, low, high)
+        return array
+
+    def single_floats(self, name: str, shape: Shape, low: float = -LARGEST_SINGLE) -> NDArray[np.float32]:
+        """Return an array of numbers of single precision from `low` on."""
+        array: NDArray[np.float32] = self._array(name, shape, np.float32, low, LARGEST_SINGLE)
+        return array
 
     def wholes(self, name: str, shape: Shape, low: int = 0, high: int = LARGEST_COUNT) -> IntArray:
         """Return an array of whole numbers from `low` to `high`, which together are no more than can be counted."""
@@ -218,9 +224,9 @@ def open_saved(
     try:
         yield saved
         saved.refuse_unread()
-    except (CheckpointError, *passing):
-        raise
     except WRONG as error:
+        if isinstance(error, (CheckpointError, *passing)):
+            raise
         told = str(error) if type(error) is ValueError else repr(error)
         raise CheckpointError(f"{saved._source} holds wrong content: {told}; use an earlier copy") from error
 

@@ -45,7 +45,12 @@ class PosteriorSettings:
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
-        for name, most in (("width", 1 << 16), ("restarts", 1 << 16), ("max_steps", 10**9), ("patience", 10**9)):
+        for name, most in (
+            ("width", 1 << 16),
+            ("restarts", 1 << 16),
+            ("max_steps", 10**9),
+            ("patience", 10**9),
+        ):
             check_whole(name, getattr(self, name), 1, most)
         check_seed(self.seed)
         check_number("learning_rate", self.learning_rate, 0, np.inf)

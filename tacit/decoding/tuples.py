@@ -182,7 +182,9 @@ class TupleCounts:
         saved.check(is_counted(n, layout) and not (n % 1).any(), "n", "whole, and zero where no action is")
         counts = TupleCounts(n, saved.floats("weight", shape), saved.floats("square", (S, G, K)))
         saved.check(np.array_equal(counts.weight, n), "weight", "that of uniform actions, n")
-        saved.check(np.array_equal(counts.square, n.sum(axis=2)), "square", "that of uniform actions, n summed")
+        saved.check(
+            np.array_equal(counts.square, n.sum(axis=2)), "square", "that of uniform actions, n summed"
+        )
         return counts
 
     @staticmethod

@@ -85,7 +85,7 @@ class Homes:
         saved, size = Saved.of(state), layout.endings.size
         choices, weights = saved.entries("choices"), saved.entries("weights")
         saved.check(len(choices) == len(weights) <= size, "choices", f"as many as weights, {size} at most")
-        mixtures = tuple(restore_mixture(layout, choices, weights, name) for name in choices)
+        mixtures = tuple(restore_mixture(layout, choices, i, weights, i) for i in choices)
         visits, episodes = saved.wholes("visits", (size,)), saved.wholes("episodes", (size,))
         saved.check((visits <= episodes).all(), "visits", "no more than episodes")
         for s, mixture in enumerate(mixtures):
@@ -94,14 +94,14 @@ class Homes:
         return Homes(layout, mixtures, visits, episodes, epsilon, delta)
 
 
-def restore_mixture(layout: Layout, choices: Saved, weights: Saved, name: str) -> Mixture:
-    """Return the policies and their weights that were saved under a name: choices that exist, each once."""
-    H, S, _ = layout.mask.shape
+def restore_mixture(layout: Layout, choices: Saved, name: str, weights: Saved, weights_name: str) -> Mixture:
+    """Return the policies and their weights that were saved under two names: actions that exist, each policy once."""
+    H, S = layout.horizon, layout.max_states
     policies = choices.wholes(name, (None, H - 1, S))
-    offered = layout.n_actions[:-1]
-    choices.check((policies < np.maximum(offered, 1)).all(), name, "actions that the states offer")
+    offered = np.maximum(layout.n_actions[:-1], 1)
+    choices.check((policies < offered).all(), name, "actions that the states offer")
     choices.check(len({one.tobytes() for one in policies}) == len(policies), name, "policies that differ")
-    return Mixture(policies, weights.wholes(name, (len(policies),), low=1))
+    return Mixture(policies, weights.wholes(weights_name, (len(policies),), low=1))
 
 
 def deviation(layout: Layout, episodes: IntArray, delta: float) -> FloatArray:

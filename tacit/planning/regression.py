@@ -158,7 +158,9 @@ class TableOGD(_Memory):
 
     def _check(self, saved: Saved, learned: Mapping[str, FloatArray]) -> None:
         table = learned["table"]
-        saved.check(((table >= 0) & (table <= self._inputs.exists)).all(), "table", "rewards, 0 where no pair is")
+        saved.check(
+            ((table >= 0) & (table <= self._inputs.exists)).all(), "table", "rewards, 0 where no pair is"
+        )
 
 
 class LinearOGD(_Memory):
@@ -372,4 +374,3 @@ class _Inputs:
 
 def _refused(rule: str, value: Any, remedy: str) -> ValueError:
     return ValueError(f"{rule}, got {value!r}; {remedy}")
-

@@ -1,4 +1,4 @@
-"""The arithmetic of the oracles in `tacit.planning.regression`, compiled; arrays over pairs (s, a) are (S_H, K, ...)."""
+"""The arithmetic of the oracles in `tacit.planning.regression`, compiled; arrays over pairs are (S_H, K, ...)."""
 
 import numpy as np
 

@@ -38,6 +38,11 @@ class TransitionEstimate(Protocol):
         """Take up what `to_state` returned."""
 
 
+def transitions_shape(layout: Layout) -> tuple[int, int, int, int]:
+    """Return (H-1, S, K, S), the shape of arrays over transitions."""
+    return layout.horizon - 1, layout.max_states, layout.max_actions, layout.max_states
+
+
 class TransitionCounts:
     """Counts of (s, a, s') and their smoothed estimate, kept up to date one row at a time; contexts play no part.
 

@@ -28,8 +28,8 @@ from tacit.problem.spaces import (
     space_from_json,
 )
 
-MOST_PLACES = 1 << 27
-"""Of (layer, state, action), padded: a table of so many numbers takes a gigabyte."""
+MOST_PLACES = 1 << 24
+"""Of (layer, state, action), padded; where transitions are counted, memory ends long before."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ import torch
 
 from tacit.base.arrays import FloatArray
 from tacit.base.randomness import check_seed
+from tacit.base.saved import Saved
 from tacit.base.validation import check_number, check_whole
 from tacit.text.causal.adapter import Adapter, flatten, split_like
 from tacit.text.causal.presets import BaseModel, Preset, check_memory, find_preset
@@ -172,18 +173,23 @@ class CausalLM:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> CausalLM:
         """Return the model that `to_state` described, on base models read anew."""
-        bases = {role: BaseModel(**state["preset"][role]) for role in ("posterior", "policy")}
-        preset = Preset(**{**state["preset"], **bases})
-        model = cls(preset, LanguageModelSettings(**state["settings"]), state["seed"])
-        for adapter, fingerprint in zip((model._posterior, model._policy), state["bases"], strict=True):
-            adapter.check_base(fingerprint)
-        model._posterior.weights = state["posterior"]
-        model._policy.weights = state["policy"]
-        write_optimiser(model._optimiser, model._policy.parameters, state["optimiser"])
-        model.losses = tuple(state["losses"])
-        model.evidence = None if state["evidence"] is None else Evidence(*state["evidence"])
-        model._pending, model._episodes = state["pending"], state["episodes"]
-        model._baseline = state["baseline"]
+        saved = Saved.of(state)
+        chosen, settings = saved.part("preset"), saved.part("settings").make(LanguageModelSettings)
+        bases = {role: chosen.part(role).make(BaseModel) for role in ("posterior", "policy")}
+        model = cls(chosen.make(Preset, **bases), settings, saved["seed"])
+        prints, losses = saved.entries("bases"), saved.entries("losses")
+        for name, adapter in zip("01", (model._posterior, model._policy), strict=True):
+            adapter.check_base(prints.whole(name))
+        model._posterior.weights = saved.single_floats("posterior", (model._start.size,))
+        model._policy.weights = saved.single_floats("policy", (model._policy.weights.size,))
+        write_optimiser(model._optimiser, model._policy.parameters, saved.part("optimiser"))
+        model.losses = tuple(losses.number(i) for i in losses)
+        model.evidence = Evidence.from_state(saved, "evidence")
+        model._pending = saved.whole("pending", most=settings.batch - 1)
+        model._episodes, model._baseline = (
+            saved.whole("episodes", model._pending),
+            saved.number("baseline", 0, 1),
+        )
         return model
 
     def _descend(self, reactions: Sequence[Reaction], optimiser: torch.optim.AdamW) -> None:
@@ -276,11 +282,16 @@ def write_optimiser(
     optimiser: torch.optim.AdamW, weights: Sequence[torch.Tensor], state: Mapping[str, Any]
 ) -> None:
     """Put back what `read_optimiser` returned."""
-    if state["steps"]:
-        moments = (split_like(state[name], weights) for name in ("first", "second"))
-        for weight, first, second in zip(weights, *moments, strict=True):
-            step = torch.tensor(float(state["steps"]))
-            optimiser.state[weight] = {"step": step, "exp_avg": first, "exp_avg_sq": second}
-    if len(state["gradient"]):
-        for weight, gradient in zip(weights, split_like(state["gradient"], weights), strict=True):
+    saved, size = Saved.of(state), sum(weight.numel() for weight in weights)
+    steps, gradients = saved.whole("steps"), saved.single_floats("gradient", (None,))
+    each = (size if steps else 0,)
+    first = saved.single_floats("first", each)
+    second = saved.single_floats("second", each, low=0)
+    if steps:
+        moments = (split_like(moment, weights) for moment in (first, second))
+        for weight, one, two in zip(weights, *moments, strict=True):
+            step = torch.tensor(float(steps))
+            optimiser.state[weight] = {"step": step, "exp_avg": one, "exp_avg_sq": two}
+    if len(gradients):
+        for weight, gradient in zip(weights, split_like(gradients, weights), strict=True):
             weight.grad = gradient
