@@ -51,7 +51,7 @@ got 1.5; use an earlier copy
     def __init__(self, values: Any, source: str = "a saved state", path: str = "") -> None:
         self._values, self._source, self._path = values, source, path
         self._read: set[str] = set()
-        self._parts: list[Saved] = []
+        self._parts: dict[str, Saved] = {}
         if not isinstance(values, Mapping):
             self._refuse(path or "it", "a mapping", _shown(values))
 
@@ -179,7 +179,7 @@ got 1.5; use an earlier copy
         unknown = [name for name in self._values if name not in self._read]
         if unknown:
             self.refuse(unknown[0], "absent, for nothing reads it")
-        for part in self._parts:
+        for part in self._parts.values():
             part.refuse_unread()
 
     def _find(self, name: str) -> Any:
@@ -188,9 +188,9 @@ got 1.5; use an earlier copy
         return self[name]
 
     def _nest(self, name: str, value: Any) -> Saved:
-        nested = Saved(value, self._source, self._place(name))
-        self._parts.append(nested)
-        return nested
+        if name not in self._parts:  # asked for twice it is the same, which knows all that was read
+            self._parts[name] = Saved(value, self._source, self._place(name))
+        return self._parts[name]
 
     def _array(self, name: str, shape: Shape, dtype: type, low: float, high: float) -> Any:
         array = self._find(name)

@@ -9,7 +9,9 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray
 
 MOST = 2**53
-"""The largest whole number that is taken for a count: float64 holds all up to it."""
+"""Of any setting: float64 holds whole numbers exactly up to it."""
+LEAST = 1e-50
+"""Of any setting that must be positive: what is divided by it does not overflow."""
 SIMPLEX_TOLERANCE = 1e-9
 """How far a distribution may be from summing to 1: rounding of its own arithmetic, and nothing more."""
 
@@ -27,14 +29,15 @@ def check_whole(name: str, value: Any, least: int, most: int = MOST) -> None:
         raise ValueError(f"{name} must be at most {most}, got {value!r}")
 
 
-def check_number(name: str, value: Any, low: float, high: float) -> None:
-    """Raise unless `value` is a finite number strictly between `low` and `high`.
+def check_number(name: str, value: Any, low: float, high: float = math.inf) -> None:
+    """Raise unless `value` is a number strictly between `low` and `high`, within what can be computed with.
 
     >>> check_number("delta", 1.0, 0, 1)
     Traceback (most recent call last):
     ValueError: delta must be a number above 0 and below 1, got 1.0
     """
-    if not (is_number(value) and math.isfinite(value) and low < value < high):
+    least, most = (LEAST if low == 0 else low), min(high, MOST)
+    if not (is_number(value) and low < value < high and least <= value <= most):
         above = f" and below {high:g}" if high < math.inf else ""
         raise ValueError(f"{name} must be a number above {low:g}{above}, got {value!r}")
 
@@ -61,8 +64,10 @@ def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
         raise ValueError(f"{name} must be one of {tuple(options)}, got {value!r}")
 
 
-def check_encodable(what: str, text: str) -> str:
-    """Return `text`, or raise unless it can be written down as UTF-8: half of a surrogate pair cannot."""
+def check_encodable(what: str, text: Any) -> str:
+    """Return `text`, or raise unless it is one that can be written down as UTF-8: half of a surrogate pair cannot."""
+    if not isinstance(text, str):
+        raise ValueError(f"{what} must be a text, got {text!r}")
     if is_encodable(text):
         return text
     raise ValueError(

@@ -8,7 +8,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tacit.base.saved import Saved
-from tacit.base.validation import check_choice, check_number, check_whole
+from tacit.base.validation import (
+    LEAST,
+    MOST,
+    check_choice,
+    check_number,
+    check_whole,
+    check_within,
+    is_number,
+)
 from tacit.decoding.decoder import DecoderSettings, check_settings
 from tacit.decoding.inverse_kinematics import check_method
 from tacit.decoding.judgement import JudgementSettings
@@ -37,10 +45,10 @@ class HomingSettings:
     def __post_init__(self) -> None:
         check_whole("homing episodes", self.episodes, 1)
         check_number("delta", self.delta, 0, 1)
-        check_number("bonus_scale", self.bonus_scale, -1e-300, math.inf)
-        if not 0 < self.epsilon <= 0.25:
+        check_within("bonus_scale", self.bonus_scale, 0, MOST)
+        if not (is_number(self.epsilon) and LEAST <= self.epsilon <= 0.25):
             raise ValueError(
-                f"epsilon must lie in (0, 0.25], got {self.epsilon}: a state counts as reachable from a "
+                f"epsilon must lie in (0, 0.25], got {self.epsilon!r}: a state counts as reachable from a "
                 "frequency of 4 epsilon on, which cannot pass 1"
             )
 

@@ -19,7 +19,7 @@ import numpy as np
 from tacit.base.arrays import FloatArray
 from tacit.base.randomness import check_seed
 from tacit.base.saved import Saved
-from tacit.base.validation import check_number, check_whole, check_within
+from tacit.base.validation import check_encodable, check_number, check_whole, check_within
 from tacit.planning.regression_kernels import (
     MIXABILITY,
     predict_network,
@@ -74,7 +74,8 @@ class OracleSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_number("learning_rate", self.learning_rate, 0, np.inf)
+        check_encodable("method", self.method)
+        check_number("learning_rate", self.learning_rate, 0, 1)  # more than the whole error makes it grow
         check_number("regularization", self.regularization, 0, np.inf)
         check_whole("width", self.width, 1, most=MOST_WIDTH)
         check_seed(self.seed)
