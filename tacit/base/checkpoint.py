@@ -10,6 +10,7 @@ What a tree must hold, its readers check (`tacit.base.saved`).
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
@@ -94,6 +95,19 @@ def load_tree(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
                 f"{os.fspath(path)!r} is not a whole Tacit checkpoint ({error}); it is truncated, damaged or "
                 "another program's: use an earlier copy"
             ) from error
+
+
+def digest_tree(tree: Mapping[str, Any]) -> str:
+    """Return a SHA-256 of a tree's content; what was saved and loaded has the same.
+
+    >>> digest_tree({"a": (1, 2)}) == digest_tree({"a": [1, 2]}) != digest_tree({"a": [2, 1]})
+    True
+    """
+    arrays: list[np.ndarray[Any, Any]] = []
+    digest = hashlib.sha256(json.dumps(_detach(tree, arrays), sort_keys=True).encode())
+    for array in arrays:
+        digest.update(_array_file(array))
+    return digest.hexdigest()
 
 
 def json_memory(text: bytes) -> int:
@@ -235,7 +249,7 @@ class _Members:
             if what == "array" and isinstance(content, int) and content in self._waiting:
                 self._waiting.remove(content)
                 return _read_array(self._archive, f"{content}.npy")
-            if what == "dict":
+            if what == "dict" and isinstance(content, dict):
                 return {key: self._attach(item) for key, item in content.items()}
             return NOT_FINITE[content if what == "float" else what]
         if isinstance(value, float) and not math.isfinite(value):

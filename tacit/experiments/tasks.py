@@ -70,7 +70,6 @@ def perform_task(play: Play, task: StudyTask, report: Report) -> Performed:
         result, agent = play(task, report)
     tree = {
         "fingerprint": task.fingerprint,
-        "has_agent": agent is not None,
         "seconds": time.perf_counter() - start,
         "warnings": [str(warning.message) for warning in caught],
         **result,
