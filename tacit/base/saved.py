@@ -201,7 +201,7 @@ got 1.5; use an earlier copy
         if array.size and not (array.min() >= low and array.max() <= high):  # NaN is neither
             wrong = array[~((array >= low) & (array <= high))].flat[0]
             self._refuse(self._place(name), f"from {low:g} to {high:g}", repr(wrong.item()))
-        return np.ascontiguousarray(array)
+        return array
 
     def _place(self, name: str) -> str:
         return ".".join(filter(None, (self._path, name))) or "it"

@@ -16,7 +16,7 @@ SIMPLEX_TOLERANCE = 1e-9
 """How far a distribution may be from summing to 1: rounding of its own arithmetic, and nothing more."""
 
 
-def check_whole(name: str, value: Any, least: int, most: int = MOST) -> None:
+def check_whole(name: str, value: Any, least: int, most: int = 2**63 - 1) -> None:
     """Raise unless `value` is a whole number of at least `least`, and at most `most`.
 
     >>> check_whole("episodes", 2.5, 1)

@@ -38,7 +38,7 @@ class TextSettings:
                 f"text is decoded with theta and M that are given, got {self.decoder}; give both"
             )
         check_encodable("the name of the model", self.model)
-        check_choice("judge, empty to learn,", self.judge, ("", *sorted(JUDGES)))
+        check_choice("judge", self.judge, ("", *sorted(JUDGES)))
         check_choice("improves", self.improves, ("all", "last"))
 
     def to_json(self) -> dict[str, Any]:
