@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tacit.base.changes import Changes, assign, commit
-from tacit.base.checkpoint import load_tree, save_tree
+from tacit.base.checkpoint import CheckpointError, save_tree
 from tacit.base.randomness import EpisodeDraws, draw_index
+from tacit.base.saved import Saved, open_saved
 from tacit.baselines.feedback_as_reward import FeedbackAsReward
 from tacit.baselines.last_step_igl import LastStepExploration, LastStepIGL
 from tacit.baselines.uniform import Uniform
@@ -37,6 +38,7 @@ from tacit.learning.world import World
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Label
+from tacit.text.bundled import MissingModelError
 from tacit.text.conversations import Conversations
 from tacit.text.model import RestoreModel
 from tacit.trust.anchors import Anchor
@@ -268,27 +270,26 @@ class Agent:
         dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts,
         model: RestoreModel | None = None,
     ) -> Agent:
-        """Return the agent that `save` wrote.
+        """Return the agent that `save` wrote, or raise CheckpointError: what loads plays as what was saved.
 
         What was injected must be given again: the classes that it may be in by name (`stages`), the `dynamics`, and
         what rebuilds the `model` of conversations where their settings do not name one.
         """
-        tree = load_tree(path, KIND)
-        kept = tree["stage_state"]
-        if tree["world"] == Conversations.name:
-            talk = Conversations.from_state(tree["world_state"], kept["model"], model)
-            agent = cls(talk, None, tree["seed"], talk.restore_stage(tree["stage"], kept))
-        elif tree["world"] == Layered.name:
-            world = Layered.from_state(tree["world_state"], dynamics)
-            agent = cls(world, None, tree["seed"], _restore_stage(path, world, stages, tree["stage"], kept))
-        else:
-            raise ValueError(
-                f"the agent in {os.fspath(path)!r} is of the world {tree['world']!r}, known are {Layered.name!r} and "
-                f"{Conversations.name!r}; load it with the program that made its world"
-            )
-        agent._next_id = tree["next_id"]
-        for state in tree["open"]:
-            agent._open[state["id"]] = agent._restore_episode(state)
+        with open_saved(path, KIND, passing=(MissingModelError,)) as saved:
+            kept, world = saved.part("stage_state"), saved.text("world")
+            if world == Layered.name:
+                layered = Layered.from_state(saved.part("world_state"), dynamics)
+                stage: Stage = _restore_stage(layered, stages, saved, kept)
+                agent = cls(layered, None, saved["seed"], stage)
+            elif world == Conversations.name:
+                talk = Conversations.from_state(saved.part("world_state"), kept.part("model"), model)
+                agent = cls(talk, None, saved["seed"], talk.restore_stage(saved.text("stage"), kept))
+            else:
+                raise CheckpointError(
+                    f"the agent in {os.fspath(path)!r} is of the world {world!r}, known are {Layered.name!r} and "
+                    f"{Conversations.name!r}; load it with the program that made its world"
+                )
+            agent._restore_episodes(saved, stages)
         return agent
 
     @property
@@ -334,13 +335,20 @@ class Agent:
         taken = {"actions": episode.actions, "chances": episode.chances}
         return {"id": episode.id, "context": episode.context, **self.world.save_episode(episode), **taken}
 
-    def _restore_episode(self, state: Mapping[str, Any]) -> Episode:
-        plan, states = self.world.restore_episode(self.stage, state)
-        encoded, draws = self.world.read_context(state["context"]), self._draws.row(state["id"])
-        episode = Episode(self, state["id"], state["context"], encoded, plan, draws)
-        episode.states, episode.actions = states, list(state["actions"])
-        episode.chances = list(state["chances"])
-        return episode
+    def _restore_episodes(self, saved: Saved, stages: Iterable[str]) -> None:
+        """Take up the open episodes that were saved: each begun once, before the next, in a stage that is known."""
+        self._next_id = saved.whole("next_id")
+        for state in saved.parts("open"):
+            number = state.whole("id", most=self._next_id - 1)
+            state.check(number not in self._open, "id", "that of no other open episode")
+            plan, states = self.world.restore_episode(self.stage, state)
+            state.check(plan.stage in (*stages, self.stage.name), "plan", "of a stage that is known")
+            encoded = self.world.read_context(state["context"])
+            label, draws = self.world.context_label(encoded), self._draws.row(number)
+            episode = Episode(self, number, label, encoded, plan, draws)
+            episode.states, episode.actions = states, list(state["actions"])
+            episode.chances = list(state["chances"])
+            self._open[number] = episode
 
 
 def _world_of(problem: Layout | World, settings: Settings | None) -> World:
@@ -352,18 +360,14 @@ def _world_of(problem: Layout | World, settings: Settings | None) -> World:
 
 
 def _restore_stage(
-    path: str | os.PathLike[str],
-    world: Layered,
-    stages: Mapping[str, type[LayeredStage]],
-    name: str,
-    state: Mapping[str, Any],
+    world: Layered, stages: Mapping[str, type[LayeredStage]], saved: Saved, kept: Saved
 ) -> LayeredStage:
+    name = saved.text("stage")
     if name not in stages:
-        raise ValueError(
-            f"the agent in {os.fspath(path)!r} is in stage {name!r}, known are {sorted(stages)}; pass the stage's "
-            "class in `stages`"
+        raise CheckpointError(
+            f"the agent is in stage {name!r}, known are {sorted(stages)}; pass the stage's class in `stages`"
         )
-    return stages[name].from_state(world.setup, state)
+    return stages[name].from_state(world.setup, kept)
 
 
 def _open_episode(agent: Agent, number: int, episode: Episode) -> None:

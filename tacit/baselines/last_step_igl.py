@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import assign
+from tacit.base.saved import Saved
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_state
 from tacit.decoding.tuples import TupleStore
@@ -18,7 +19,7 @@ from tacit.learning.episode import Episode
 from tacit.learning.settings import check_runnable
 from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, ending_of
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
-from tacit.planning.regression import make_oracle
+from tacit.planning.regression import make_oracle, restore_oracle
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose_nothing
@@ -130,8 +131,9 @@ class LastStepIGL:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> LastStepIGL:
         """Return the stage that `to_state` described."""
-        posterior = posterior_from_state(setup.layout, state["posterior"])
+        saved = Saved.of(state)
+        posterior = posterior_from_state(setup.layout, saved.part("posterior"))
+        oracle = restore_oracle(setup.layout, setup.settings.oracle, saved.part("oracle"))
         stage = cls(setup, build_decoder(setup.layout, posterior, setup.settings.decoder))
-        stage._oracle.restore(state["oracle"])
-        stage._episodes = int(state["episodes"])
+        stage._oracle, stage._episodes = oracle, saved.whole("episodes")
         return stage

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.saved import Saved
+from tacit.base.validation import is_distribution
 from tacit.decoding.posterior import check_fitted, ideal_posterior
-from tacit.decoding.tuples import Tuples, count_tuples, fitted_states
+from tacit.decoding.tuples import Tuples, count_tuples, counted_shape, fitted_states
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
@@ -48,9 +50,15 @@ class TablePosterior:
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> TablePosterior:
         """Return the posterior that `to_state` described."""
-        return TablePosterior(
-            state["name"], layout, state["states"], state["table"], state.get("f"), state.get("phi")
-        )
+        saved = Saved.of(state)
+        S, X, Y, K = shape = counted_shape(layout)
+        name, fitted = saved.choice("name", ("frequency", "structured")), saved.flags("states", (S,))
+        table, mask = saved.floats("table", shape, 0, 1), layout.endings.mask
+        saved.check(is_distribution(table, mask[:, None, None, :]), "table", "distributions over the actions")
+        if name == "frequency":
+            return TablePosterior(name, layout, fitted, table)
+        f, phi = saved.floats("f", (S, X, K), 0, 1), saved.floats("phi", (S, X, Y), 0, 1)
+        return TablePosterior(name, layout, fitted, table, f, phi)
 
 
 def fit_frequency(layout: Layout, tuples: Tuples) -> TablePosterior:

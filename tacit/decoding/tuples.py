@@ -15,6 +15,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes, commit, extend, put
+from tacit.base.saved import LARGEST_COUNT, Saved
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite, Space
 
@@ -147,7 +148,13 @@ class TupleStore:
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> TupleStore:
         """Return the store that `to_state` described."""
-        return TupleStore(layout, Tuples(**state).to_rows() if len(state["states"]) else ())
+        saved = Saved.of(state)
+        states, actions = (saved.wholes(name, (None,)) for name in ("states", "actions"))
+        tuples = Tuples(saved["contexts"], states, actions, saved["feedback"])
+        if not len(tuples):
+            return TupleStore(layout)
+        check_tuples(layout, tuples)
+        return TupleStore(layout, tuples.to_rows())
 
 
 @dataclass(eq=False)
@@ -166,6 +173,20 @@ class TupleCounts:
         """Return sums of no tuples."""
         S, G, _, K = shape
         return TupleCounts(np.zeros(shape), np.zeros(shape), np.zeros((S, G, K)))
+
+    @staticmethod
+    def from_state(layout: Layout, state: Mapping[str, Any]) -> TupleCounts:
+        """Return the saved sums of tuples of uniform actions, over a layout's finite contexts and feedback."""
+        saved = Saved.of(state)
+        S, G, _, K = shape = counted_shape(layout)
+        n = saved.floats("n", shape, 0, LARGEST_COUNT)
+        saved.check(is_counted(n, layout) and not (n % 1).any(), "n", "whole, and zero where no action is")
+        counts = TupleCounts(n, saved.floats("weight", shape), saved.floats("square", (S, G, K)))
+        saved.check(np.array_equal(counts.weight, n), "weight", "that of uniform actions, n")
+        saved.check(
+            np.array_equal(counts.square, n.sum(axis=2)), "square", "that of uniform actions, n summed"
+        )
+        return counts
 
     @staticmethod
     def whole(n: FloatArray) -> TupleCounts:
@@ -222,6 +243,12 @@ def counted_shape(layout: Layout) -> tuple[int, int, int, int]:
     assert isinstance(layout.contexts, Finite)
     assert isinstance(layout.feedback, Finite)
     return layout.endings.size, layout.contexts.size, layout.feedback.size, layout.max_actions
+
+
+def is_counted(counts: FloatArray, layout: Layout) -> bool:
+    """Return whether counts (S_H, G, V, K) are zero where an ending does not offer the action, and can be summed."""
+    outside = np.broadcast_to(~layout.endings.mask[:, None, None, :], counts.shape)
+    return not counts[outside].any() and bool(counts.sum() <= LARGEST_COUNT)
 
 
 def count_tuples(layout: Layout, tuples: Tuples) -> FloatArray:

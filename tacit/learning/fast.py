@@ -20,6 +20,7 @@ import numpy as np
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Change, Changes, assign, commit, put
 from tacit.base.jit import kernel
+from tacit.base.saved import LARGEST_COUNT, Saved
 from tacit.decoding.judgement import Judgement, judge
 from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import TupleCounts, counted_shape, is_finite
@@ -32,6 +33,8 @@ from tacit.learning.stage import (
     deterministic_policy,
     ending_of,
     policy_plan,
+    read_duals,
+    read_dynamics,
 )
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.euler import log_factor, plan_euler
@@ -148,13 +151,24 @@ class FastLearning:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> FastLearning:
         """Return the stage that `to_state` described: each state is judged again on what it was judged on."""
+        saved, counted = Saved.of(state), _finite_reading(setup.layout).counted
+        shape = counted_shape(counted)
+        counts = TupleCounts.from_state(counted, saved.part("counts"))
+        judged, due = saved.floats("judged", shape, 0, LARGEST_COUNT), saved.floats("due", shape[:2])
+        saved.check(
+            (judged <= counts.n).all() and not (judged % 1).any(), "judged", "whole, and no more than n"
+        )
+        duals, dynamics = read_duals(saved, shape[1], setup.layout), read_dynamics(setup, saved)
         stage = cls(setup)
-        stage._judge_all(state["judged"])
-        stage.counts, stage._due = TupleCounts(**state["counts"]), state["due"]
-        stage.dynamics.restore(state["dynamics"])
-        stage.episodes, stage.explored = int(state["episodes"]), int(state["explored"])
-        stage._duals, stage._has_dual = state["duals"], state["has_dual"]
-        stage._check_at = state["check_at"]
+        stage._judge_all(judged)
+        stage.counts, stage._due = counts, judging_due(judged)
+        still = np.array_equal(due, stage._due) and (counts.n.sum(axis=(2, 3)) < due).all()
+        saved.check(still, "due", f"{GROWTH} times what was judged, and 1, which the tuples have not reached")
+        stage.dynamics.restore(dynamics)
+        stage.episodes = saved.whole("episodes")
+        stage.explored = saved.whole("explored", most=stage.episodes)
+        stage._duals, stage._has_dual = duals
+        stage._check_at = _read_check(saved, stage.episodes)
         return stage
 
     @classmethod
@@ -165,7 +179,7 @@ class FastLearning:
         stage = cls(setup)
         stage._judge_all(counts.n)
         stage.counts, stage.dynamics = counts, dynamics
-        stage._due = GROWTH * counts.n.sum(axis=(2, 3)) + 1
+        stage._due = judging_due(counts.n)
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)
         return stage
@@ -266,6 +280,19 @@ class FastLearning:
             put(self._best, (x, s), judgement.best),
             put(self._rewards, (x, -1, s, slice(int(self._layout.endings.n_actions[s]))), worth),
         )
+
+
+def judging_due(judged: FloatArray) -> FloatArray:
+    """Return at how many tuples each (s, x) is judged anew, (S_H, X), by what it was judged on, (S_H, X, Y, K)."""
+    due: FloatArray = GROWTH * judged.sum(axis=(2, 3)) + 1
+    return due
+
+
+def _read_check(saved: Saved, episodes: int) -> float:
+    """Return the episode at which noise is looked for again: ahead, as it was set, or never."""
+    if saved.number("check_at", 1, math.inf) == math.inf:
+        return math.inf
+    return saved.whole("check_at", episodes + 1, max(FIRST_CHECK, CHECK_GROWTH * episodes))
 
 
 def _finite_reading(layout: Layout) -> FiniteReading:

@@ -13,7 +13,8 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.changes import Change, assign, put
-from tacit.learning.collection import Collection
+from tacit.base.saved import Saved
+from tacit.learning.collection import Collection, restore_homes
 from tacit.learning.episode import Episode
 from tacit.learning.settings import check_runnable
 from tacit.learning.stage import (
@@ -25,9 +26,10 @@ from tacit.learning.stage import (
     deterministic_policy,
     ending_of,
     policy_plan,
+    read_dynamics,
 )
 from tacit.planning.euler import log_factor, plan_euler
-from tacit.planning.reachability import Homes, Mixture
+from tacit.planning.reachability import Homes, Mixture, restore_mixture
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose_nothing
@@ -109,12 +111,20 @@ class Homing:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> Homing:
         """Return the stage that `to_state` described."""
+        saved = Saved.of(state)
+        dynamics = read_dynamics(setup, saved)
+        homes = restore_homes(setup, saved.part("homes"))
+        played = restore_mixture(setup.layout, saved, "choices", saved, "weights")
+        target, wanted = len(homes.mixtures), setup.settings.homing.episodes
+        saved.check(target < setup.layout.endings.size, "homes", "those of some endings, not of all")
+        saved.check((homes.episodes[:target] == wanted).all(), "homes", f"of {wanted} episodes each")
+        at_it = played.weights.sum() == homes.episodes[target] < wanted
+        saved.check(at_it and not homes.episodes[target + 1 :].any(), "weights", "as many as episodes so far")
         stage = cls(setup)
-        homes = Homes.from_state(setup.layout, state["homes"])
         stage._mixtures = list(homes.mixtures)
         stage._visits, stage._episodes = homes.visits, homes.episodes
-        stage._dynamics.restore(state["dynamics"])
-        for choices, weight in zip(state["choices"], state["weights"], strict=True):
+        stage._dynamics.restore(dynamics)
+        for choices, weight in zip(played.choices, played.weights, strict=True):
             stage._weights[choices.tobytes()] = int(weight)
         return stage
 

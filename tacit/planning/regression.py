@@ -18,14 +18,27 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Changes, put
-from tacit.base.jit import kernel
 from tacit.base.randomness import check_seed
-from tacit.base.validation import check_number, check_whole
+from tacit.base.saved import Saved
+from tacit.base.validation import check_encodable, check_number, check_whole, check_within
 from tacit.planning.oracle_inputs import OracleInputs, refused
+from tacit.planning.regression_kernels import (
+    MIXABILITY,
+    add_vaw,
+    predict_network,
+    predict_vaw,
+    products,
+    step_linear,
+    step_network,
+    substitute,
+)
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
-MIXABILITY = 2.0  # the largest rate at which the squared loss on [0, 1] is mixable (Vovk)
+MOST_WIDTH = 1 << 16
+"""Of a hidden layer: far beyond what an online regression can fit."""
+DEFINITE = 1e-9
+"""How far, of its largest possible value, rounding may bring A⁻¹ below zero."""
 
 
 class RegressionOracle(Protocol):
@@ -63,12 +76,12 @@ class OracleSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_number("learning_rate", self.learning_rate, 0, np.inf)
+        check_encodable("method", self.method)
+        check_number("learning_rate", self.learning_rate, 0, 1)  # more than the whole error makes it grow
         check_number("regularization", self.regularization, 0, np.inf)
-        check_whole("width", self.width, 1)
+        check_whole("width", self.width, 1, most=MOST_WIDTH)
         check_seed(self.seed)
-        if not 0.0 <= self.initial <= 1.0:
-            raise refused("initial must lie in [0, 1]", self.initial, "leave it out for the default")
+        check_within("initial", self.initial, 0, 1)
 
 
 def make_oracle(layout: Layout, settings: OracleSettings) -> RegressionOracle:
@@ -83,6 +96,17 @@ def make_oracle(layout: Layout, settings: OracleSettings) -> RegressionOracle:
     return ORACLES[settings.method](layout, settings)
 
 
+def restore_oracle(layout: Layout, settings: OracleSettings, state: Mapping[str, Any]) -> RegressionOracle:
+    """Return the oracle that `to_state` described; nothing is made before the state is seen to be of that size."""
+    saved, size = Saved.of(state), OracleInputs(layout).dimension
+    if _Memory in getattr(ORACLES.get(settings.method), "__mro__", ()):
+        axes = {n for name in saved for n in np.shape(saved[name])}
+        saved.check(bool(axes & {size, size - 1}), "", f"arrays over {size - 1} context features")
+    oracle = make_oracle(layout, settings)
+    oracle.restore(saved)
+    return oracle
+
+
 class _Memory(Protocol):
     """Saving and restoring, for an oracle that keeps all it learns in named arrays."""
 
@@ -93,12 +117,14 @@ class _Memory(Protocol):
         return {name: array.copy() for name, array in self._learned.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up saved arrays, each of the shape of the one it replaces."""
-        expected = {name: array.shape for name, array in self._learned.items()}
-        shapes = {name: np.shape(state[name]) for name in expected if name in state}
-        if shapes != expected:
-            raise refused(f"a saved oracle must hold {expected}", shapes, "restore with the same settings")
-        self._learned = {name: np.array(state[name], dtype=np.float64) for name in self._learned}
+        """Take up saved arrays, each of the shape of the one it replaces, if they keep the oracle's rules."""
+        saved = Saved.of(state)
+        learned = {name: saved.floats(name, array.shape).copy() for name, array in self._learned.items()}
+        self._check(saved, learned)
+        self._learned = learned
+
+    def _check(self, saved: Saved, learned: Mapping[str, FloatArray]) -> None:
+        """Raise CheckpointError if saved arrays could not have been learned; any finite numbers could, by default."""
 
 
 class TableOGD(_Memory):
@@ -135,6 +161,12 @@ class TableOGD(_Memory):
         value = float(table[cell])
         return (put(table, cell, min(max(value - self._rate * 2.0 * (value - reward), 0.0), 1.0)),)
 
+    def _check(self, saved: Saved, learned: Mapping[str, FloatArray]) -> None:
+        table = learned["table"]
+        saved.check(
+            ((table >= 0) & (table <= self._inputs.exists)).all(), "table", "rewards, 0 where no pair is"
+        )
+
 
 class LinearOGD(_Memory):
     """Online gradient descent on features: F is f(x, s, a) = w[s, a] · φ.
@@ -159,13 +191,13 @@ class LinearOGD(_Memory):
 
     def predict(self, context: Encoded) -> FloatArray:
         """Return w · φ, clipped."""
-        return self._inputs.bounded(_products(self._learned["weights"], self._inputs.features(context)))
+        return self._inputs.bounded(products(self._learned["weights"], self._inputs.features(context)))
 
     def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
         """Return one gradient step in the weights of the pair concerned."""
         self._inputs.check_outcome(state, action, reward)
         phi, weights = self._inputs.features(context), self._learned["weights"]
-        stepped = _linear_update(weights[state, action], phi, float(reward), self._rate)
+        stepped = step_linear(weights[state, action], phi, float(reward), self._rate)
         return (put(weights, (state, action), stepped),)
 
 
@@ -189,21 +221,29 @@ class VovkAzouryWarmuth(_Memory):
     def __init__(self, layout: Layout, settings: OracleSettings) -> None:
         self._inputs, self._centre = OracleInputs(layout), float(settings.initial)
         shape = (*self._inputs.exists.shape, self._inputs.dimension)  # (S_H, K, d)
-        ridge = np.eye(shape[-1]) / settings.regularization
+        self._ridge = float(settings.regularization)
+        ridge = np.eye(shape[-1]) / self._ridge
         self._learned = {"inverse": np.tile(ridge, (*shape[:2], 1, 1)), "moment": np.zeros(shape)}  # A⁻¹, b
 
     def predict(self, context: Encoded) -> FloatArray:
         """Return the forecasts, clipped to [0, 1]."""
         phi, (inverse, moment) = self._inputs.features(context), self._learned.values()
-        return self._inputs.bounded(_vaw_predictions(inverse, moment, phi, self._centre))
+        return self._inputs.bounded(predict_vaw(inverse, moment, phi, self._centre))
 
     def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
         """Return A with φφᵀ added, by a rank-one update of its inverse, and b with (r - c) φ."""
         self._inputs.check_outcome(state, action, reward)
         phi, (inverse, moment) = self._inputs.features(context), self._learned.values()
         pair, target = (state, action), float(reward) - self._centre
-        updated = _vaw_update(inverse[pair], moment[pair], phi, target)
+        updated = add_vaw(inverse[pair], moment[pair], phi, target)
         return put(inverse, pair, updated[0]), put(moment, pair, updated[1])
+
+    def _check(self, saved: Saved, learned: Mapping[str, FloatArray]) -> None:
+        inverse, most = learned["inverse"], 1.0 / self._ridge
+        symmetric = np.array_equal(inverse, inverse.swapaxes(2, 3))
+        values = np.linalg.eigvalsh(inverse) if symmetric else np.array([-np.inf])
+        possible = values.min() >= -DEFINITE * most and values.max() <= (1 + DEFINITE) * most
+        saved.check(possible, "inverse", f"positive definite, of eigenvalues up to {most:g}")
 
 
 class Aggregating(_Memory):
@@ -238,7 +278,7 @@ class Aggregating(_Memory):
     def predict(self, context: Encoded) -> FloatArray:
         """Return the substitution f of each pair."""
         x, (log_weights, functions) = self._inputs.index(context), self._learned.values()
-        return self._inputs.bounded(_substitutions(log_weights, functions, x))
+        return self._inputs.bounded(substitute(log_weights, functions, x))
 
     def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
         """Return every log-weight lowered by twice its function's loss, the largest kept at 0."""
@@ -246,6 +286,11 @@ class Aggregating(_Memory):
         values = self._learned["functions"][:, self._inputs.index(context), state, action]
         log_weights = self._learned["log_weights"] - MIXABILITY * (values - reward) ** 2
         return (put(self._learned, "log_weights", log_weights - log_weights.max()),)
+
+    def _check(self, saved: Saved, learned: Mapping[str, FloatArray]) -> None:
+        saved.check(learned["log_weights"].max() == 0, "log_weights", "at most 0, and 0 for the best")
+        tables = learned["functions"]
+        saved.check(((tables >= 0) & (tables <= 1)).all(), "functions", "values in [0, 1]")
 
 
 class TwoLayerNetwork(_Memory):
@@ -276,89 +321,16 @@ class TwoLayerNetwork(_Memory):
     def predict(self, context: Encoded) -> FloatArray:
         """Return the network's outputs."""
         phi, (hidden, output) = self._inputs.features(context), self._learned.values()
-        return self._inputs.bounded(_network_predictions(hidden, output, phi))
+        return self._inputs.bounded(predict_network(hidden, output, phi))
 
     def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
         """Return one gradient step on the squared loss of the one output concerned."""
         self._inputs.check_outcome(state, action, reward)
         phi, (hidden, output) = self._inputs.features(context), self._learned.values()
         pair, rows = (state, action), np.flatnonzero(phi)  # the others do not change
-        stepped = _network_update(hidden[rows], output[pair], phi[rows], float(reward), self._rate)
+        stepped = step_network(hidden[rows], output[pair], phi[rows], float(reward), self._rate)
         return put(hidden, rows, stepped[0]), put(output, pair, stepped[1])
 
 
 _Build = Callable[[Layout, OracleSettings], RegressionOracle]  # all but Aggregating, which needs its class
 ORACLES: dict[str, _Build] = {o.name: o for o in (TableOGD, LinearOGD, VovkAzouryWarmuth, TwoLayerNetwork)}
-
-
-@kernel
-def _products(weights: FloatArray, vector: FloatArray) -> FloatArray:
-    # Sums, not np.dot: BLAS chooses the order in which it adds, and a saved run must resume bit for bit.
-    products = np.empty(weights.shape[:2])
-    for s, a in np.ndindex(weights.shape[:2]):  # a loop compiles many times faster than sum(axis)
-        products[s, a] = (weights[s, a] * vector).sum()
-    return products
-
-
-@kernel
-def _linear_update(w: FloatArray, phi: FloatArray, reward: float, rate: float) -> FloatArray:
-    stepped: FloatArray = w - rate / max(1.0, (phi * phi).sum()) * 2.0 * ((w * phi).sum() - reward) * phi
-    return stepped
-
-
-@kernel
-def _vaw_predictions(inverse: FloatArray, moment: FloatArray, phi: FloatArray, centre: float) -> FloatArray:
-    values = np.empty(moment.shape[:2])
-    for s, a in np.ndindex(moment.shape[:2]):
-        direction = _products(inverse[s, a : a + 1], phi)[0]  # (A + φφᵀ)⁻¹ φ = A⁻¹φ / (1 + φᵀA⁻¹φ)
-        values[s, a] = centre + (moment[s, a] * direction).sum() / (1.0 + (phi * direction).sum())
-    return values
-
-
-@kernel
-def _vaw_update(
-    inverse: FloatArray, moment: FloatArray, phi: FloatArray, target: float
-) -> tuple[FloatArray, FloatArray]:
-    direction = _products(inverse.reshape((1, len(phi), len(phi))), phi)[0]  # A⁻¹φ
-    updated, scale = inverse.copy(), 1.0 + (phi * direction).sum()
-    for i in range(len(phi)):  # Sherman-Morrison, the products first so that A⁻¹ stays symmetric
-        updated[i] -= direction[i] * direction / scale
-    return updated, moment + target * phi
-
-
-@kernel
-def _substitutions(log_weights: FloatArray, functions: FloatArray, context: int) -> FloatArray:
-    weights, values = np.exp(log_weights), np.empty(functions.shape[2:])
-    for s, a in np.ndindex(functions.shape[2:]):
-        f = functions[:, context, s, a]
-        on_zero = (weights * np.exp(-MIXABILITY * f**2)).sum()  # exp(-2 g(0)): the largest weight is 1
-        on_one = (weights * np.exp(-MIXABILITY * (f - 1.0) ** 2)).sum()
-        values[s, a] = 0.5 + np.log(on_one / on_zero) / (2.0 * MIXABILITY)
-    return values
-
-
-@kernel
-def _units(hidden: FloatArray, phi: FloatArray) -> FloatArray:
-    sums = np.zeros(hidden.shape[1])
-    for i in np.flatnonzero(phi):  # one-hot contexts touch two rows, however many contexts there are
-        sums += phi[i] * hidden[i]
-    return np.append(np.tanh(sums), 1.0)
-
-
-@kernel
-def _network_predictions(hidden: FloatArray, output: FloatArray, phi: FloatArray) -> FloatArray:
-    return 0.5 + 0.5 * np.tanh(0.5 * _products(output, _units(hidden, phi)))  # sigmoid, without overflow
-
-
-@kernel
-def _network_update(
-    hidden: FloatArray, v: FloatArray, phi: FloatArray, reward: float, rate: float
-) -> tuple[FloatArray, FloatArray]:
-    units = _units(hidden, phi)
-    value = 0.5 + 0.5 * np.tanh(0.5 * (v * units).sum())
-    slope = 2.0 * (value - reward) * value * (1.0 - value)  # of (f - r)² in the logit
-    backward = slope * (v * (1.0 - units**2))[:-1]  # through tanh, before v moves
-    stepped = hidden.copy()
-    for i in range(len(phi)):
-        stepped[i] -= rate * phi[i] * backward
-    return stepped, v - rate * slope * units

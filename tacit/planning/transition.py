@@ -15,6 +15,7 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes
 from tacit.base.jit import kernel
+from tacit.base.saved import Saved
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
@@ -38,6 +39,11 @@ class TransitionEstimate(Protocol):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` returned."""
+
+
+def transitions_shape(layout: Layout) -> tuple[int, int, int, int]:
+    """Return (H-1, S, K, S), the shape of arrays over transitions."""
+    return layout.horizon - 1, layout.max_states, layout.max_actions, layout.max_states
 
 
 class TransitionCounts:
@@ -129,19 +135,12 @@ class TransitionCounts:
         return {"counts": self._counts.copy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up saved counts."""
-        counts = np.array(state.get("counts"))
-        if counts.shape != self._exists.shape or counts.dtype.kind not in "iu":
-            raise ValueError(
-                f"saved transitions must hold integer 'counts' of shape {self._exists.shape}, got "
-                f"{counts.dtype} of shape {counts.shape}; restore into counts made from the same layout"
-            )
-        if np.any(counts < 0) or np.any(counts[~self._exists]):
-            raise ValueError(
-                "saved counts must not be negative, nor count what is not in the layout, got "
-                f"{int((counts < 0).sum())} negative and {np.count_nonzero(counts[~self._exists])} outside; "
-                "restore into counts made from the same layout"
-            )
+        """Take up saved counts, if paths could have left them: nobody leaves a state more often than it was reached."""
+        saved = Saved.of(state)
+        counts = saved.wholes("counts", self._exists.shape)
+        saved.check(not counts[~self._exists].any(), "counts", "zero where the layout has nothing")
+        reached, left = counts.sum(axis=(1, 2))[:-1], counts.sum(axis=(2, 3))[1:]
+        saved.check((reached >= left).all(), "counts", "those of paths")
         self._counts[...] = counts
         self._estimate[...] = _smoothed(self._counts, self._exists)
 

@@ -9,10 +9,12 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import assign, extend
+from tacit.base.saved import Saved
+from tacit.base.validation import SIMPLEX_TOLERANCE
 from tacit.learning.episode import Episode
 from tacit.learning.stage import NOTHING, Lesson, Stage
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
-from tacit.text.conversation import Choice, Conversation, Reaction
+from tacit.text.conversation import Choice, Conversation, Reaction, restore_choice
 from tacit.text.evidence import STILL_EXPLORING, UNTESTED, find_evidence
 from tacit.text.judges import JUDGES
 from tacit.text.model import FitProgress, TextModel
@@ -87,6 +89,19 @@ class TextExploration:
         """Return the reactions so far, and the model."""
         states = [reaction_state(reaction) for reaction in self.reactions]
         return {"reactions": states, "model": self.model.to_state()}
+
+
+def restore_reactions(settings: TextSettings, state: Mapping[str, Any]) -> list[Reaction]:
+    """Return the reactions that exploration saved: to the last of `horizon` choices, taken uniformly, decodable."""
+    saved, reactions = Saved.of(state), []
+    for part in saved.parts("reactions"):
+        reactions.append(reaction := restore_reaction(part))
+        choice, K = reaction.choice, len(reaction.choice.candidates)
+        last = len(choice.conversation.exchanges) == settings.horizon - 1
+        part.check(last, "choice", f"that of step {settings.horizon}")
+        part.check(abs(choice.probability * K - 1) <= SIMPLEX_TOLERANCE, "choice", f"of probability 1/{K}")
+        settings.decoder.build(K)
+    return reactions
 
 
 class TextLearning:
@@ -166,12 +181,6 @@ def choice_state(choice: Choice) -> dict[str, Any]:
     }
 
 
-def restore_choice(state: Mapping[str, Any]) -> Choice:
-    """Return the choice that `choice_state` described."""
-    conversation = Conversation.read(state["conversation"])
-    return Choice(conversation, tuple(state["candidates"]), state["action"], state["probability"])
-
-
 def reaction_state(reaction: Reaction) -> dict[str, Any]:
     """Return a reaction as plain values."""
     return {"choice": choice_state(reaction.choice), "feedback": reaction.feedback}
@@ -179,4 +188,7 @@ def reaction_state(reaction: Reaction) -> dict[str, Any]:
 
 def restore_reaction(state: Mapping[str, Any]) -> Reaction:
     """Return the reaction that `reaction_state` described."""
-    return Reaction(restore_choice(state["choice"]), state["feedback"])
+    saved = Saved.of(state)
+    feedback = saved.text("feedback")
+    saved.check(bool(feedback.strip()), "feedback", "a text that is not empty")
+    return Reaction(restore_choice(saved.part("choice")), feedback)

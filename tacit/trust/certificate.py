@@ -10,14 +10,24 @@ and what chance alone would give comes from dealing the feedback anew among its 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.judgement import HETEROGENEOUS, Judgements, JudgementSettings, estimate_constants, judge
+from tacit.base.saved import Saved
+from tacit.decoding.judgement import (
+    HETEROGENEOUS,
+    HOMOGENEOUS,
+    UNKNOWN,
+    Judgements,
+    JudgementSettings,
+    estimate_constants,
+    judge,
+)
 from tacit.decoding.posterior import ideal_posterior
 from tacit.problem.layout import Layout
 from tacit.trust.findings import Finding, verdict
@@ -74,19 +84,62 @@ class Certificate:
         return asdict(self)
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Certificate:
+    def from_json(data: Mapping[str, Any]) -> Certificate:
         """Return the certificate that `to_json` described."""
-        constants = data["constants"]
-        told = {
-            "files": tuple(data["files"]),
-            "losses": tuple(data["losses"]),
-            "constants": None
-            if constants is None
-            else {key: tuple(value) for key, value in constants.items()},
-            "places": tuple(Place(**place) for place in data["places"]),
-            "findings": tuple(Finding(**finding) for finding in data["findings"]),
-        }
-        return Certificate(**(data | told))
+        saved = Saved.of(data)
+        constants = saved.part("constants") if saved.has("constants") else None
+        ours, uniform = _read_numbers(saved, "losses", 2)
+        return Certificate(
+            files=tuple(_read_file(file) for file in saved.parts("files")),
+            episodes=saved.whole("episodes"),
+            tuples=saved.whole("tuples"),
+            effective=saved.number("effective", 0),
+            left_out=_read_counts(saved.part("left_out")),
+            problems=_read_counts(saved.part("problems")),
+            losses=(ours, uniform),
+            constants=None if constants is None else _read_constants(constants),
+            places=tuple(_read_place(place) for place in saved.parts("places")),
+            findings=tuple(Finding.from_json(finding) for finding in saved.parts("findings")),
+        )
+
+
+def _read_file(saved: Saved) -> dict[str, Any]:
+    return {"name": saved.text("name"), "bytes": saved.whole("bytes"), "sha256": saved.text("sha256")}
+
+
+def _read_counts(saved: Saved) -> dict[str, int]:
+    return {name: saved.whole(name) for name in saved}
+
+
+def _read_constants(saved: Saved) -> dict[str, tuple[float, float, float]]:
+    """Return estimate, low and high of each constant."""
+    found = {}
+    for name in ("theta", "M", "sigma"):
+        estimate, low, high = _read_numbers(saved, name, 3)
+        saved.check(0 <= low <= high, name, "an estimate with an interval")
+        found[name] = (estimate, low, high)
+    return found
+
+
+def _read_numbers(saved: Saved, name: str, n: int) -> list[float]:
+    entries = saved.entries(name)
+    saved.check(len(entries) == n, name, f"{n} numbers")
+    return [entries.number(i, high=math.inf) for i in entries]
+
+
+def _read_place(saved: Saved) -> Place:
+    return Place(
+        state=saved.text("state"),
+        context=saved.text("context"),
+        actions=saved.whole("actions", 1),
+        tuples=saved.whole("tuples"),
+        effective=saved.number("effective", 0),
+        distance=saved.number("distance", 0, 1),
+        chance=saved.number("chance", 0, 1),
+        p_value=saved.number("p_value", 0, 1),
+        kind=saved.choice("kind", (UNKNOWN, HETEROGENEOUS, HOMOGENEOUS)),
+        settled=saved.flag("settled"),
+    )
 
 
 def describe_places(

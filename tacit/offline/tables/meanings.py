@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.saved import LARGEST_COUNT, Saved
 from tacit.decoding.confidence import Doubt, weigh_doubt
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
@@ -27,6 +28,7 @@ from tacit.decoding.judgement import (
     judge_all,
 )
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
+from tacit.decoding.tuples import counted_shape, is_counted
 from tacit.learning.settings import Settings
 from tacit.logs.encoding import LogReader, mixed_horizon
 from tacit.logs.labels import (
@@ -148,9 +150,15 @@ class TableMeanings:
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> TableMeanings:
         """Return the meanings that `to_tree` described."""
-        layout = Layout.from_json(tree["layout"])
-        reading = reading_from_state(layout, tree["reading"])
-        return cls(layout, reading, tree["counts"], float(tree["c"]), tree["oriented"], tree["flipped"])
+        saved = Saved.of(tree)
+        layout = Layout.from_json(saved.part("layout"))
+        reading = reading_from_state(layout, saved.part("reading"))
+        shape = counted_shape(reading.counted)
+        counts = saved.floats("counts", shape, 0, LARGEST_COUNT)
+        saved.check(is_counted(counts, reading.counted), "counts", "zero where no action is")
+        oriented, flipped = saved.flags("oriented", shape[:2]), saved.flags("flipped", shape[:2])
+        saved.check((oriented | ~flipped).all(), "flipped", "false where nothing oriented it")
+        return cls(layout, reading, counts, saved.number("c", 0, 1), oriented, flipped)
 
     @cached_property
     def _reader(self) -> LogReader:

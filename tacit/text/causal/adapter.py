@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from tacit.base.arrays import FloatArray
+from tacit.base.checkpoint import CheckpointError
 from tacit.text.bundled import load_smollm2, quiet
 from tacit.text.causal.packing import Packer
 from tacit.text.causal.presets import SMOLLM2, BaseModel, is_stored
@@ -84,9 +85,9 @@ class Adapter:
         self._held = None
 
     def check_base(self, expected: int) -> None:
-        """Raise ValueError unless the base model has the fingerprint of the one that was trained on."""
+        """Raise CheckpointError unless the base model has the fingerprint of the one that was trained on."""
         if self.fingerprint != expected:
-            raise ValueError(
+            raise CheckpointError(
                 f"the adapter was trained on a {self.base.name} with checksum {expected}, got one with "
                 f"{self.fingerprint}; load the version of the model that was trained on"
             )

@@ -24,6 +24,7 @@ import torch
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Changes, assign
 from tacit.base.randomness import check_seed
+from tacit.base.saved import Saved
 from tacit.base.validation import check_number, check_whole
 from tacit.text.causal.adapter import Adapter, Array32, flatten, split_like
 from tacit.text.causal.presets import BaseModel, Preset, check_memory, find_preset
@@ -192,19 +193,19 @@ class CausalLM:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> CausalLM:
         """Return the model that `to_state` described, on base models read anew."""
-        bases = {role: BaseModel(**state["preset"][role]) for role in ("posterior", "policy")}
-        preset = Preset(**{**state["preset"], **bases})
-        model = cls(preset, LanguageModelSettings(**state["settings"]), state["seed"])
-        for adapter, fingerprint in zip((model._posterior, model._policy), state["bases"], strict=True):
-            adapter.check_base(fingerprint)
-        model._posterior.hold(state["posterior"])
-        model._policy.hold(state["policy"])
-        model._fitted, counted = state["posterior"], ("pending", "episodes", "baseline")
-        model._learned = Reinforced(
-            state["policy"], **state["optimiser"], **{name: state[name] for name in counted}
-        )
-        model.losses = tuple(state["losses"])
-        model.evidence = None if state["evidence"] is None else Evidence(*state["evidence"])
+        saved = Saved.of(state)
+        chosen, settings = saved.part("preset"), saved.part("settings").make(LanguageModelSettings)
+        bases = {role: chosen.part(role).make(BaseModel) for role in ("posterior", "policy")}
+        model = cls(chosen.make(Preset, **bases), settings, saved["seed"])
+        prints, losses = saved.entries("bases"), saved.entries("losses")
+        for name, adapter in zip("01", (model._posterior, model._policy), strict=True):
+            adapter.check_base(prints.whole(name))
+        model._fitted = saved.single_floats("posterior", (model._start.size,))
+        model._learned = read_reinforced(saved, model._learned.weights.size, settings)
+        model._posterior.hold(model._fitted)
+        model._policy.hold(model._learned.weights)
+        model.losses = tuple(losses.number(i) for i in losses)
+        model.evidence = Evidence.from_state(saved, "evidence")
         return model
 
     def _add_gradient(self, choices: Sequence[Choice], advantage: float) -> Array32:
@@ -331,3 +332,21 @@ def write_gradient(weights: Sequence[torch.Tensor], gradient: Array32) -> None:
     parts = split_like(gradient, weights) if len(gradient) else [None] * len(weights)
     for weight, part in zip(weights, parts, strict=True):
         weight.grad = part
+
+
+def read_reinforced(saved: Saved, size: int, settings: LanguageModelSettings) -> Reinforced:
+    """Return what was saved of REINFORCE, for a policy of `size` weights."""
+    kept, pending = saved.part("optimiser"), saved.whole("pending", most=settings.batch - 1)
+    steps, gradient = kept.whole("steps"), kept.single_floats("gradient", (None,))
+    kept.check(len(gradient) in (0, size), "gradient", f"none, or {size} numbers")
+    moments = (size if steps else 0,)
+    return Reinforced(
+        saved.single_floats("policy", (size,)),
+        steps,
+        kept.single_floats("first", moments),
+        kept.single_floats("second", moments, low=0),
+        gradient,
+        pending,
+        saved.whole("episodes", pending),
+        saved.number("baseline", 0, 1),
+    )

@@ -18,6 +18,8 @@ from scipy.special import softmax
 
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Changes, assign
+from tacit.base.saved import LARGEST, Saved
+from tacit.base.validation import check_number, check_whole
 from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
@@ -41,6 +43,12 @@ class SmallSettings:
     learning_rate: float = 0.5
     batch: int = 16
     baseline_rate: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_number("value_ridge", self.value_ridge, 0, LARGEST)
+        check_number("learning_rate", self.learning_rate, 0, LARGEST)
+        check_whole("batch", self.batch, 1)
+        check_number("baseline_rate", self.baseline_rate, 0, 1)
 
 
 class SmallModel:
@@ -162,14 +170,30 @@ class SmallModel:
         cls, state: Mapping[str, Any], encoder: Encoder | None = None, cache: EncodingCache | None = None
     ) -> SmallModel:
         """Return the model that `to_state` described."""
-        settings = dict(state["settings"])
-        settings["fitting"] = FittingSettings(**settings["fitting"])
-        model = cls(state["horizon"], SmallSettings(**settings), encoder, cache)
-        model.fitted = None if state["fitted"] is None else TextPosterior.from_state(state["fitted"])
-        model.policy, model._gradient = list(state["policy"]), list(state["gradient"])
-        model._baseline, model._steps = state["baseline"], state["steps"]
-        model.evidence = None if state["evidence"] is None else Evidence(*state["evidence"])
+        saved = Saved.of(state)
+        chosen = saved.part("settings")
+        settings = chosen.make(SmallSettings, fitting=chosen.part("fitting").make(FittingSettings))
+        model = cls(saved.whole("horizon", 1), settings, encoder, cache)
+        shapes: list[int] = []
+        if saved.has("fitted"):
+            model.fitted = TextPosterior.from_state(saved.part("fitted"))
+            shapes = model._policy_sizes(saved, model.fitted)
+        model.policy, model._gradient = (
+            _restore_vectors(saved, name, shapes) for name in ("policy", "gradient")
+        )
+        model._baseline, model._steps = saved.number("baseline", 0, 1), saved.whole("steps")
+        model.evidence = Evidence.from_state(saved, "evidence")
         return model
+
+    def _policy_sizes(self, saved: Saved, fitted: TextPosterior) -> list[int]:
+        """Return how many weights the policy has at each step; a posterior of other features is refused."""
+        reading = self.features.encoder.reading_size
+        sizes = {part: len(getattr(fitted, f"{part}_projection").mean) for part in ("feedback", "profile")}
+        saved.check(set(sizes.values()) == {reading}, "fitted", f"of an encoder that reads {reading} numbers")
+        sentence = len(fitted.state_projection.mean) - TOP * len(FEATURES)
+        known = sentence > 0 and len(fitted.match_weights) == len(FEATURES)
+        saved.check(known, "fitted", f"of {len(FEATURES)} kinds of match")
+        return [2 * sentence] * (self.horizon - 1) + [len(FEATURES)]
 
     def _posterior(self) -> TextPosterior:
         if self.fitted is None:
@@ -211,6 +235,13 @@ class SmallModel:
             self.features.profiles([context.profile for context in contexts], progress).astype(np.float64),
             np.array([choice.action for choice in choices]),
         )
+
+
+def _restore_vectors(saved: Saved, name: str, sizes: Sequence[int]) -> list[FloatArray]:
+    """Return the vectors of a saved list, as many and of such sizes; copies, for gradients are added up in place."""
+    entries = saved.entries(name)
+    saved.check(len(entries) == len(sizes), name, f"{len(sizes)} vectors")
+    return [entries.floats(str(step), (size,)).copy() for step, size in enumerate(sizes)]
 
 
 def uniform_weights(reactions: Sequence[Reaction]) -> FloatArray:
