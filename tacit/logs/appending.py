@@ -128,16 +128,14 @@ def _end_of_members(path: Path) -> tuple[int, bytes]:
     That is after its last whole member; and after one that is broken within, which is no doing of a kill: it stays as
     it is, to be told whenever the file is read.
     """
-    end, last, some = 0, b"\n", False
+    end, last = 0, b"\n"
     with open(path, "rb") as file:
         for part in unpack(file, path.name):
             if not isinstance(part, Seal):
-                last, some = part[-1:] or last, some or bool(part)
-            elif part.whole:
-                end, some = part.end, False
-            else:
-                last = b"\n"  # who reads it drops the line that is broken
-                end, some = part.end if some and not part.torn else end, False
+                last = part[-1:] or last
+                continue
+            end = end if part.loose else part.end
+            last = last if part.whole else b"\n"  # who reads it drops the line that is broken
     return end, last
 
 

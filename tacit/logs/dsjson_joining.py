@@ -73,7 +73,7 @@ def read_dsjson(
 def find_events(path: str | os.PathLike[str]) -> list[Path]:
     """Return the files of events that a path stands for, those of a directory by name."""
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):  # which says no where `Path.is_dir` raises
         named = [file for file in list_folder(path) if file.name.endswith(ENDINGS)]
         return regular_files(named, f"events in {str(path)!r}; files must end in {', '.join(ENDINGS)}")
     check_file(path)

@@ -69,7 +69,7 @@ def find_logs(paths: LogPaths) -> list[Path]:
 
 
 def _files_of(path: Path) -> list[Path]:
-    if path.is_dir():
+    if os.path.isdir(path):  # which says no where `Path.is_dir` raises
         named = [file for file in list_folder(path) if is_log(file)]
         return regular_files(named, f"logs in {str(path)!r}; files must end in {known_endings()}")
     check_file(path)

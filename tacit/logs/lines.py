@@ -61,6 +61,8 @@ class _Lines:
 
     def add(self, block: bytes) -> Iterator[Chunk | RawRecord]:
         """Take a block in; yield what is complete."""
+        if not block:
+            return
         first = block.find(b"\n") + 1
         if self._shown is None and self._begun_size + (first - 1 if first else len(block)) > MOST_LINE:
             yield from self._chunk()

@@ -9,12 +9,10 @@ memory than a window of zstd and a few blocks, and the time is linear in what is
 
 from __future__ import annotations
 
-import io
-import os
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from tacit.logs.files import zstandard_module
 
@@ -25,7 +23,9 @@ PACKED = 1 << 16
 UNPACKED = 1 << 18
 """Bytes that are given at once, at most."""
 FIRST_READ = 1 << 10
-"""Bytes read first of a member: little, so that a file full of false beginnings is not read again and again."""
+"""Bytes read first of a member: little, so that a file full of false beginnings is not unpacked again and again."""
+KEPT = 1 << 18
+"""Bytes that can be given back: more than are unpacked at once."""
 LARGEST_WINDOW = 1 << 27
 """Bytes that zstd may look back, and takes in memory: what `zstd --long` and `--ultra -22` write, and no more."""
 LARGEST_BLOCK = 1 << 17
@@ -38,7 +38,6 @@ HAS_CHECKSUM, HAS_EXTRA, HAS_NAME, HAS_COMMENT, RESERVED = 2, 4, 8, 16, 224
 """Flags of a gzip member's header."""
 SKIPPABLE = range(0x184D2A50, 0x184D2A60)
 """How zstd frames begin that hold something else than content."""
-TORN_MEMBER, TORN_FRAME = "an end within a member", "an end within a frame"
 RUN, NO_BLOCK = 1, 3
 """Kinds of zstd blocks: one byte many times, and what must not occur."""
 
@@ -46,21 +45,90 @@ RUN, NO_BLOCK = 1, 3
 class Seal(NamedTuple):
     """The end of a member or frame: up to which byte the file was read, and what is wrong with it, if anything.
 
-    `whole`: it was there from beginning to end, whatever its checksum says. `torn`: the file ends within it.
+    `whole`: it was there from beginning to end, whatever its checksum says. `loose`: the file ends with it, and it was
+    never finished, or is no member at all.
     """
 
     end: int
     damage: str | None = None
     whole: bool = True
-    torn: bool = False
+    loose: bool = False
+
+
+class _PackedFile:
+    """A file read in blocks, of which some can be given back: a false beginning does not make it be read again."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._begin = file, file.tell()
+        self._buffer, self._at = b"", 0
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, fewer only at the end."""
+        while len(self._buffer) - self._at < size and self._refill():
+            pass
+        found = self._buffer[self._at : self._at + size]
+        self._at += len(found)
+        return found
+
+    def read_all(self, size: int) -> bytes:
+        """Return exactly so many bytes; raise if the file ends before."""
+        found = self.read(size)
+        if len(found) < size:
+            self.give_back(len(found))
+            raise _LooseError("an end within a member")
+        return found
+
+    def give_back(self, size: int) -> None:
+        """Let some of the last `KEPT` bytes be read again."""
+        self._at -= size
+
+    def tell(self) -> int:
+        """Return the place of the next byte in the file."""
+        return self._begin + self._at
+
+    def is_at_end(self) -> bool:
+        """Return whether there is nothing more to read."""
+        return self._at == len(self._buffer) and not self._refill()
+
+    def pass_zeros(self) -> None:
+        """Go to the next byte that is not 0."""
+        while not self.is_at_end():
+            rest = self._buffer[self._at :].lstrip(b"\0")
+            self._at = len(self._buffer) - len(rest)
+            if rest:
+                return
+
+    def pass_over(self, size: int) -> None:
+        """Read some bytes and forget them."""
+        for left in range(size, 0, -PACKED):
+            self.read_all(min(left, PACKED))
+
+    def find(self, magic: bytes) -> int:
+        """Go to where some bytes stand next, or to the end; return the place."""
+        while True:
+            found = self._buffer.find(magic, self._at)
+            if found >= 0:
+                self._at = found
+                return self.tell()
+            self._at = max(self._at, len(self._buffer) - len(magic) + 1)
+            if not self._refill():
+                self._at = len(self._buffer)
+                return self.tell()
+
+    def _refill(self) -> bool:
+        """Read one more block behind what is left and what may be given back; return whether there was one."""
+        more, gone = self._file.read(PACKED), max(self._at - KEPT, 0)
+        self._buffer = self._buffer[gone:] + more
+        self._begin, self._at = self._begin + gone, self._at - gone
+        return bool(more)
 
 
 class _UnreadableError(Exception):
-    """What stands here is no member, or cannot be unpacked to its end."""
+    """What stands here cannot be unpacked to its end."""
 
 
-class _TornError(_UnreadableError):
-    """The file ends within a member."""
+class _LooseError(_UnreadableError):
+    """The file ends within a member, or what stands here is none."""
 
 
 class _ChecksumError(Exception):
@@ -70,8 +138,9 @@ class _ChecksumError(Exception):
 def pack(name: str, lines: bytes) -> bytes:
     """Return lines as a member or frame by the ending of a file's name, as they are if it says nothing of packing.
 
+    >>> import io
     >>> part = pack("logs.jsonl.gz", b"one line") + pack("logs.jsonl.gz", b"and another")
-    >>> [block for block in unpack(io.BufferedReader(io.BytesIO(part)), "logs.jsonl.gz") if isinstance(block, bytes)]
+    >>> [block for block in unpack(io.BytesIO(part), "logs.jsonl.gz") if isinstance(block, bytes)]
     [b'one line', b'and another']
     """
     if name.endswith(".gz"):
@@ -88,24 +157,24 @@ def is_packed(name: str) -> bool:
     return name.endswith((".gz", ".zst"))
 
 
-def unpack(file: io.BufferedReader, name: str) -> Iterator[bytes | Seal]:
+def unpack(file: BinaryIO, name: str) -> Iterator[bytes | Seal]:
     """Yield what a file holds, in blocks, and a seal after each member or frame; a plain file has none."""
     if name.endswith(".gz"):
-        yield from _unpack_members(file, _unpack_gzip, GZIP_MAGIC)
+        yield from _unpack_members(_PackedFile(file), _unpack_gzip, GZIP_MAGIC)
     elif name.endswith(".zst"):
         zstandard = zstandard_module()
         decompressor = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW)
         member = partial(_unpack_zstd, decompressor=decompressor, failure=zstandard.ZstdError)
-        yield from _unpack_members(file, member, ZSTD_MAGIC)
+        yield from _unpack_members(_PackedFile(file), member, ZSTD_MAGIC)
     else:
         while block := file.read(UNPACKED):
             yield block
 
 
 def _unpack_members(
-    file: io.BufferedReader, unpack_one: Callable[[io.BufferedReader], Iterator[bytes]], magic: bytes
+    file: _PackedFile, unpack_one: Callable[[_PackedFile], Iterator[bytes]], magic: bytes
 ) -> Iterator[bytes | Seal]:
-    while file.peek(1):
+    while not file.is_at_end():
         begin = file.tell()
         try:
             yield from unpack_one(file)
@@ -113,27 +182,16 @@ def _unpack_members(
             yield Seal(file.tell(), f"a wrong checksum of bytes {begin:,} to {file.tell():,}")
         except _UnreadableError as error:
             at = file.tell()
-            found = _find_next(file, magic)
-            yield Seal(found, f"{error} at byte {at:,}", whole=False, torn=isinstance(error, _TornError))
+            end = file.find(
+                magic
+            )  # from the block that failed, for the next member may stand in what was taken for it
+            loose = isinstance(error, _LooseError) and file.is_at_end()
+            yield Seal(end, f"{error} at byte {at:,}", whole=False, loose=loose)
         else:
             yield Seal(file.tell())
 
 
-def _find_next(file: io.BufferedReader, magic: bytes) -> int:
-    """Go to where a member seems to begin, or to the end of the file; return the place.
-
-    The search goes on from where unpacking stopped, never back: the time is linear whatever the file pretends.
-    """
-    while block := file.read(PACKED):
-        found = block.find(magic)
-        if found >= 0:
-            return file.seek(found - len(block), os.SEEK_CUR)
-        if len(block) >= len(magic) and file.peek(1):
-            file.seek(1 - len(magic), os.SEEK_CUR)  # it may begin in this block and end in the next
-    return file.tell()
-
-
-def _unpack_gzip(file: io.BufferedReader) -> Iterator[bytes]:
+def _unpack_gzip(file: _PackedFile) -> Iterator[bytes]:
     """Yield the content of a gzip member (RFC 1952), and pass over the zeros that pad it."""
     _read_gzip_header(file)
     inflater, crc, size, step = zlib.decompressobj(-zlib.MAX_WBITS), 0, 0, FIRST_READ
@@ -143,120 +201,92 @@ def _unpack_gzip(file: io.BufferedReader) -> Iterator[bytes]:
         try:
             content = inflater.decompress(packed, UNPACKED) if packed else inflater.flush()
         except zlib.error as error:
-            content, unread = _salvage(before, packed)
-            file.seek(-unread, os.SEEK_CUR)
-            yield content
+            yield _salvage(before, packed)
+            file.give_back(len(packed))
             raise _UnreadableError(f"what cannot be unpacked ({error})") from None
         crc, size = zlib.crc32(content, crc), size + len(content)
         yield content
         if not packed and not inflater.eof:
-            raise _TornError(TORN_MEMBER)
-    file.seek(-len(inflater.unused_data), os.SEEK_CUR)
-    if _read(file, 8, TORN_MEMBER) != _gzip_trailer(crc, size):
+            raise _LooseError("an end within a member")
+    file.give_back(len(inflater.unused_data))
+    if file.read_all(8) != _gzip_trailer(crc, size):
         raise _ChecksumError
-    _pass_zeros(file)
+    file.pass_zeros()
 
 
-def _read_gzip_header(file: io.BufferedReader) -> None:
+def _read_gzip_header(file: _PackedFile) -> None:
     begin = file.read(len(GZIP_MAGIC))
     if begin != GZIP_MAGIC:
-        file.seek(1 - len(begin), os.SEEK_CUR)
-        raise _UnreadableError("what is no gzip member")
-    flags = _read(file, 7, TORN_MEMBER)[0]
+        file.give_back(len(begin) - 1)
+        raise _LooseError("what is no gzip member")
+    flags = file.read_all(7)[0]
     if flags & RESERVED:
         raise _UnreadableError("a gzip member of an unknown kind")
     if flags & HAS_EXTRA:
-        _read(file, int.from_bytes(_read(file, 2, TORN_MEMBER), "little"), TORN_MEMBER)
+        file.read_all(int.from_bytes(file.read_all(2), "little"))
     for flag in (HAS_NAME, HAS_COMMENT):
-        while flags & flag and _read(file, 1, TORN_MEMBER) != b"\0":
+        while flags & flag and file.read_all(1) != b"\0":
             pass
     if flags & HAS_CHECKSUM:
-        _read(file, 2, TORN_MEMBER)
+        file.read_all(2)
 
 
 def _gzip_trailer(crc: int, size: int) -> bytes:
     return crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")
 
 
-def _salvage(inflater: Any, packed: bytes) -> tuple[bytes, int]:
-    """Return all that can be unpacked before an error, and how many packed bytes are left: the library gives nothing.
-
-    The most output that raises no error is found by halving.
-    """
-    content, unread = b"", len(packed)
-    most, too_many = 0, UNPACKED
+def _salvage(inflater: Any, packed: bytes) -> bytes:
+    """Return all that can be unpacked before an error, of which the library gives nothing, by halving what is asked."""
+    content, most, too_many = b"", 0, UNPACKED
     while too_many - most > 1:
-        middle, attempt = (most + too_many) // 2, inflater.copy()
+        middle = (most + too_many) // 2
         try:
-            content = attempt.decompress(packed, middle)
+            content, most = inflater.copy().decompress(packed, middle), middle
         except zlib.error:
             too_many = middle
-        else:
-            most, unread = middle, len(attempt.unconsumed_tail)
-    return content, unread
+    return content
 
 
-def _pass_zeros(file: io.BufferedReader) -> None:
-    while ahead := file.peek(1):
-        zeros = len(ahead) - len(ahead.lstrip(b"\0"))
-        file.read(zeros)
-        if zeros < len(ahead):
-            return
-
-
-def _unpack_zstd(file: io.BufferedReader, decompressor: Any, failure: type[Exception]) -> Iterator[bytes]:
+def _unpack_zstd(file: _PackedFile, decompressor: Any, failure: type[Exception]) -> Iterator[bytes]:
     """Yield the content of a zstd frame (RFC 8878) block by block, so that an error takes no block before it along."""
-    magic = _read(file, 4, TORN_FRAME)
+    magic = file.read_all(4)
     if int.from_bytes(magic, "little") in SKIPPABLE:
-        _pass_over(file, int.from_bytes(_read(file, 4, TORN_FRAME), "little"))
+        file.pass_over(int.from_bytes(file.read_all(4), "little"))
         return
     if magic != ZSTD_MAGIC:
-        file.seek(-3, os.SEEK_CUR)
-        raise _UnreadableError("what is no zstd frame")
+        file.give_back(3)
+        raise _LooseError("what is no zstd frame")
     header, has_checksum = _read_zstd_header(file)
-    frame, last = decompressor.decompressobj(), False
+    frame, last, block = decompressor.decompressobj(), False, b""
     try:
         frame.decompress(magic + header)
         while not last:
             last, block = _read_zstd_block(file)
-            yield frame.decompress(block)
+            content, block = frame.decompress(block), b""
+            yield content
     except failure as error:
+        file.give_back(len(block))
         raise _UnreadableError(f"what cannot be unpacked ({error})") from None
     try:
         if has_checksum:
-            frame.decompress(_read(file, 4, TORN_FRAME))
+            frame.decompress(file.read_all(4))
     except failure:
         raise _ChecksumError from None
 
 
-def _read_zstd_header(file: io.BufferedReader) -> tuple[bytes, bool]:
+def _read_zstd_header(file: _PackedFile) -> tuple[bytes, bool]:
     """Return the header of a frame after its magic number, and whether a checksum follows the blocks."""
-    first = _read(file, 1, TORN_FRAME)
+    first = file.read_all(1)
     single, size_flag, dictionary_flag = first[0] >> 5 & 1, first[0] >> 6, first[0] & 3
     size = (1 - single) + (0, 1, 2, 4)[dictionary_flag] + (single, 2, 4, 8)[size_flag]
-    return first + _read(file, size, TORN_FRAME), bool(first[0] & 4)
+    return first + file.read_all(size), bool(first[0] & 4)
 
 
-def _read_zstd_block(file: io.BufferedReader) -> tuple[bool, bytes]:
+def _read_zstd_block(file: _PackedFile) -> tuple[bool, bytes]:
     """Return whether a block is the last of its frame, and its bytes."""
-    begin = _read(file, 3, TORN_FRAME)
+    begin = file.read_all(3)
     number = int.from_bytes(begin, "little")
     last, kind, size = number & 1, number >> 1 & 3, number >> 3
     if kind == NO_BLOCK or size > LARGEST_BLOCK:
         raise _UnreadableError("what is no zstd block")
-    return bool(last), begin + _read(file, 1 if kind == RUN else size, TORN_FRAME)
-
-
-def _pass_over(file: io.BufferedReader, size: int) -> None:
-    if file.tell() + size > os.fstat(file.fileno()).st_size:
-        file.seek(0, os.SEEK_END)
-        raise _TornError(TORN_FRAME)
-    file.seek(size, os.SEEK_CUR)
-
-
-def _read(file: io.BufferedReader, size: int, otherwise: str) -> bytes:
-    """Return exactly so many bytes."""
-    found = file.read(size)
-    if len(found) < size:
-        raise _TornError(otherwise)
-    return found
+    return bool(last), begin + file.read_all(1 if kind == RUN else size)

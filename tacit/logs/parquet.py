@@ -28,6 +28,10 @@ DIGESTS = "tacit.digests"
 JSON_COLUMNS = ("episode", "context", "steps", "feedback")
 BATCH = 10_000
 """Rows that are read or written at once, at most."""
+SHARING = frozenset(("PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"))
+"""Encodings by which a value, or the beginning of one, is kept once for many rows."""
+MOST_SHARED = 1 << 30
+"""Bytes that a batch of such rows may have, at worst."""
 FAILURES = (OSError, ValueError, TypeError, KeyError, OverflowError, MemoryError, RuntimeError)
 """What pyarrow raises of a damaged file beside its own errors."""
 
@@ -114,9 +118,15 @@ class ParquetRows:
             yield self._damage(group, first, row, "they are not what was written")
 
     def _batch_size(self, group: int) -> int:
-        """Return how many rows are read at once: no more bytes than a line may have, as far as the file knows."""
-        size: int = self._reader.metadata.row_group(group).total_byte_size // max(self._sizes[group], 1)
-        return max(1, min(BATCH, MOST_LINE // max(size, 1)))
+        """Return how many rows are read at once, by what the file says of their sizes.
+
+        Where values are kept once and referred to, each row of a batch may be as large as all that is kept.
+        """
+        metadata = self._reader.metadata.row_group(group)
+        columns = [metadata.column(number) for number in range(metadata.num_columns)]
+        shared = sum(each.total_uncompressed_size for each in columns if SHARING.intersection(each.encodings))
+        size = metadata.total_byte_size // max(self._sizes[group], 1)
+        return max(1, min(BATCH, MOST_LINE // max(size, 1), MOST_SHARED // max(shared, 1)))
 
     def _records(self, batch: Any, first: int) -> Iterator[RawRecord]:
         for row, found in _convert(batch, first):
