@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from tacit.logs.episode import LoggedEpisode, episode_of
-from tacit.logs.files import LogPaths, RawRecord, find_logs, iterate_raw, parse_json
+from tacit.logs.files import LogPaths, RawRecord, find_logs, parse_json
+from tacit.logs.pieces import iterate_raw
 from tacit.logs.problems import Problems
 from tacit.logs.record import EpisodeRecord, Fault, find_fault
 
@@ -107,8 +108,8 @@ def check_raws(raws: Iterable[RawRecord]) -> Iterator[LogEntry]:
 
 def check_raw(raw: RawRecord) -> EpisodeRecord | Fault:
     """Return the record of a line or row, or the first rule that it breaks."""
-    if raw.damage is not None:
-        return Fault("damaged-file", raw.damage)
+    if raw.fault is not None:
+        return raw.fault
     try:
         record = raw.record if raw.record is not None else parse_json(raw.line_text)
     except ValueError as error:

@@ -127,7 +127,7 @@ def find_fault(record: Any) -> Fault | None:
         )
     if not isinstance(record.get("episode"), str | int) or isinstance(record["episode"], bool):
         got = record.get("episode", "none")
-        return Fault("no-episode", f"an episode must have a name, a string or an integer, got {got!r}")
+        return Fault("no-episode", f"an episode must have a name, a string or an integer, got {_short(got)}")
     if not is_value(record.get("context")) and not is_text_context(record.get("context")):
         return _bad_value("no-context", "an episode must have a context", record.get("context"))
     steps = record.get("steps")
@@ -175,7 +175,7 @@ def _find_offer_fault(number: int, action: Any, offered: Any) -> Fault | None:
     if action not in offered:
         return Fault(
             "action-not-offered",
-            f"the action of step {number} must be among its actions {_short(offered)}, got {action!r}",
+            f"the action of step {number} must be among its actions {_short(offered)}, got {_short(action)}",
         )
     return None
 
@@ -218,5 +218,8 @@ def _bad_value(rule: str, need: str, value: Any) -> Fault:
 
 
 def _short(value: Any, most: int = 80) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "something nested too deeply to be shown"
     return text if len(text) <= most else text[:most] + " ..."
