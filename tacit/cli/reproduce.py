@@ -119,8 +119,11 @@ def _tell_remarks(runs: Runs, console: Console) -> None:
 
 
 def _tell_failures(runs: Runs, console: Console) -> None:
+    from tacit.base.files import write_atomically
+
     log = runs.request.directory / FAILURES
-    log.write_text("\n".join(f"{f.task.label}: {f.reason}\n{f.details}" for f in runs.failures))
+    told = "\n".join(f"{f.task.label}: {f.reason}\n{f.details}" for f in runs.failures)
+    write_atomically(log, told.encode("utf-8", "backslashreplace"))
     say(
         console,
         f"{len(runs.failures)} of {len(runs.failures) + len(runs.results)} runs failed, so no figure was made; details "

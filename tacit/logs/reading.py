@@ -17,11 +17,10 @@ from tacit.logs.episode import LoggedEpisode, episode_of
 from tacit.logs.files import LogPaths, RawRecord, find_logs, iterate_raw, parse_json
 from tacit.logs.problems import Problems
 from tacit.logs.record import EpisodeRecord, Fault, find_fault
+from tacit.logs.repeats import LogEntry, set_repeats_aside
 
 Logs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[LoggedEpisode]
 """Logs as a path, several paths, or episodes."""
-LogEntry = tuple[RawRecord, EpisodeRecord | Fault]
-"""A line or row, and its record or the rule that it breaks."""
 Progress = Callable[[int], None]
 """Called now and then with how many episodes were read since the last call."""
 
@@ -51,7 +50,7 @@ def read_logs(
     ['thanks']
     """
     own = problems if problems is not None else Problems(strict)
-    for raw, found in check_raws(iterate_raw(find_logs(paths))):
+    for raw, found in set_repeats_aside(check_raws(iterate_raw(find_logs(paths)))):
         if isinstance(found, Fault):
             own.reject(raw, found)
         else:
@@ -80,7 +79,7 @@ class LogSource:
             self._kept = [_entry_of(episode, place) for place, episode in enumerate(given, 1)]  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[LogEntry]:
-        return iter(self._kept) if self.files is None else check_raws(iterate_raw(self.files))
+        return set_repeats_aside(self._kept if self.files is None else check_raws(iterate_raw(self.files)))
 
     def __str__(self) -> str:
         return IN_MEMORY if self.files is None else ", ".join(self._names)
