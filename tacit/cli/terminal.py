@@ -22,7 +22,7 @@ COLOURS = {"error": "red", "warning": "yellow", "finding": "yellow", "note": "cy
 def say(console: Console, text: object, kind: str = "") -> None:
     """Print a line as it is, whatever brackets it holds; `kind` stands before it: error, warning, finding, note."""
     line = Text(f"{kind}: " if kind else "", style=COLOURS.get(kind, ""))
-    line.append(str(text), style="default")
+    line.append(str(text).encode("utf-8", "backslashreplace").decode(), style="default")  # names of files may be odd
     console.print(line, soft_wrap=True, highlight=False)
 
 

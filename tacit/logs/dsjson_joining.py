@@ -57,7 +57,7 @@ def read_dsjson(
     """
     problems, known = problems if problems is not None else Problems(strict=True), KnownNames()
     for episode in _join_events(path, how or EventSettings(), problems):
-        record = cast(EpisodeRecord, episode.to_json())
+        record = episode.to_json()
         raw = RawRecord(*(episode.source or (os.fspath(path), 0)), record=cast(dict[str, Any], record))
         fault = known.find_repeat(raw, record)
         if fault is None:

@@ -9,6 +9,7 @@ way in; only who asks for them (`read_logs`, conversions) gets `LoggedEpisode`s.
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
@@ -111,9 +112,24 @@ def check_raw(raw: RawRecord) -> EpisodeRecord | Fault:
     try:
         record = raw.record if raw.record is not None else parse_json(raw.line_text)
     except ValueError as error:
+        if looks_like_utf16(raw.line_text):
+            return Fault(
+                "not-json", "a line must be in UTF-8, got what looks like UTF-16; convert the file to UTF-8"
+            )
         return Fault("not-json", f"a line must be one JSON object, got {_abridged(raw.text())} ({error})")
     fault = find_fault(record)
     return fault if fault is not None else cast(EpisodeRecord, record)
+
+
+def looks_like_utf16(text: bytes) -> bool:
+    """Return whether a line that is no JSON may be text in UTF-16: a byte order mark, or every other byte zero.
+
+    >>> looks_like_utf16('{"episode": 1}'.encode("utf-16-le")), looks_like_utf16(b'{"episode": 1')
+    (True, False)
+    """
+    even, odd = text[0:64:2], text[1:64:2]
+    halves = (not any(even) and all(odd)) or (not any(odd) and all(even))
+    return text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (len(text) > 3 and halves)
 
 
 def _entry_of(episode: LoggedEpisode, place: int) -> LogEntry:

@@ -47,15 +47,16 @@ class Signatures(NamedTuple):
         names, records = [], []
         for raw, found in entries:
             if type(found) is not Fault:
-                names.append(str(found["episode"]).encode("utf-8", "surrogatepass"))  # type: ignore[call-overload]
+                names.append(repr(found["episode"]).encode())  # type: ignore[call-overload]  # 8 is not "8"
                 records.append(raw.line_text if raw.record is None else raw.text())
         return Signatures(digest(names), digest(records))
-
 
     @staticmethod
     def join(parts: Sequence[Signatures]) -> Signatures:
         """Return the signatures of several parts, one after the other."""
-        return Signatures(*(np.concatenate([np.empty(0, np.uint64), *each]) for each in zip(*parts, strict=True)))
+        return Signatures(
+            *(np.concatenate([np.empty(0, np.uint64), *each]) for each in zip(*parts, strict=True))
+        )
 
 
 class KnownNames:

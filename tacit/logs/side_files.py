@@ -33,7 +33,9 @@ def side_file(logs: Sequence[str | os.PathLike[str]]) -> Path:
     else:
         stem = first.name.removesuffix(".jsonl")
     if len(logs) > 1:
-        others = hashlib.sha256("\n".join(os.fspath(log) for log in logs[1:]).encode("utf-8", "surrogateescape"))
+        others = hashlib.sha256(
+            "\n".join(os.fspath(log) for log in logs[1:]).encode("utf-8", "surrogateescape")
+        )
         stem += f".and-{len(logs) - 1}-more-{others.hexdigest()[:8]}"
     return first.parent / (stem + REJECTED)
 

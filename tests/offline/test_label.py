@@ -72,7 +72,7 @@ def test_parquet_holds_what_json_lines_hold(logs, model, tmp_path):
 @pytest.mark.usefixtures("small_pieces")
 def test_bad_lines_are_located_and_the_rest_is_labelled(logs, model, tmp_path):
     lines = (logs / "logs.jsonl").read_text().splitlines()
-    short = json.loads(lines[1000]) | {"steps": json.loads(lines[1000])["steps"][:1]}
+    short = json.loads(lines[1000]) | {"episode": "short", "steps": json.loads(lines[1000])["steps"][:1]}
     lines[1000:1000] = ["{not json", "", json.dumps(short)]
     (tmp_path / "bad.jsonl").write_text("\n".join(lines))  # and no newline at the end
     with Problems(side=tmp_path / "side.rejected.jsonl") as problems:
