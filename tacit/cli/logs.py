@@ -71,10 +71,10 @@ def fit(
     rejected: Rejected = None,
 ) -> None:
     """Fit a model of what feedback means to logged episodes whose last action was random."""
-    from tacit.offline.fit import fit as fit_model
-
     given = [layout] if layout else []
     with session(logs, strict, rejected, out, given) as (console, problems, progress):
+        from tacit.offline.fit import fit as fit_model
+
         model = fit_model(
             logs,
             c,
@@ -121,10 +121,10 @@ def diagnose(
     rejected: Rejected = None,
 ) -> None:
     """Say whether logs can be decoded, why, and where more exploration is needed, on one page."""
-    from tacit.offline.fit import diagnose_logs
-
     given = [layout] if layout else []
     with session(logs, strict, rejected, out, given) as (console, problems, progress):
+        from tacit.offline.fit import diagnose_logs
+
         found = diagnose_logs(logs, c, read_layout(layout), assume_uniform, problems, progress, engine)
         found.write(out)
         show_verdict(console, found.verdict, found.findings)
@@ -193,11 +193,11 @@ def convert(
     rejected: Rejected = None,
 ) -> None:
     """Convert logs from and to Vowpal Wabbit's dsjson, and labelled logs to datasets for TRL."""
-    from tacit.logs.convert import convert as convert_logs
-    from tacit.logs.dsjson import EventSettings
-    from tacit.logs.trl import Export
-
     with session([source], strict, rejected) as (console, problems, progress):
+        from tacit.logs.convert import convert as convert_logs
+        from tacit.logs.dsjson import EventSettings
+        from tacit.logs.trl import Export
+
         events = EventSettings(feedback_from, reward_from, window)
         export = Export("trl-reward", form, every_step, threshold, min_confidence)
         done = convert_logs(source, out, to, labels, events, export, source_format, problems, progress)

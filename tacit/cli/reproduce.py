@@ -59,6 +59,7 @@ def reproduce(
         options = {"model": model, "setting": setting, "data": data, "dialogues": dialogues}
         study = _study(name, options | {"skip_broken": skip_broken})
         request = _request(study, seeds, fraction, out, engine, jobs)
+        _check_results(request, dialogues)
         if not _reproduce(request, console):
             raise typer.Exit(FAILED)
 
@@ -85,20 +86,31 @@ def _request(
         raise typer.BadParameter(str(error)) from None
 
 
+def _check_results(request: Request, dialogues: Path | None) -> None:
+    """Raise if results would replace the dialogues that they are made from."""
+    from tacit.base.files import check_distinct
+    from tacit.experiments.publish import FILES
+
+    written = [request.directory / file for file in (*FILES, FAILURES)]
+    check_distinct(written, [dialogues] if dialogues else [])
+
+
 def _reproduce(request: Request, console: Console) -> bool:
     """Perform, publish and show a study; return whether all went well."""
+    from tacit.experiments.lock import hold
     from tacit.experiments.publish import publish
     from tacit.experiments.run import perform
 
     try:
-        runs = perform(request, console)
-        if runs.failures:
-            _tell_failures(runs, console)
-            return False
-        summary = publish(runs)
+        with hold(request.directory):
+            runs = perform(request, console)
+            if runs.failures:
+                _tell_failures(runs, console)
+                return False
+            summary = publish(runs)
+            (request.directory / FAILURES).unlink(missing_ok=True)
     except OSError as error:
         raise OSError(f"results cannot be written ({error}); choose another --out or make room") from None
-    (request.directory / FAILURES).unlink(missing_ok=True)
     for table in runs.study.tables(runs, summary):
         console.print(table)
     _tell_remarks(runs, console)

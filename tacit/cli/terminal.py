@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from tacit.cli.start import INTERRUPTED
+
 FAILED = 1
 """The exit code of a command that could not do what was asked."""
-INTERRUPTED = 130
-"""The exit code of a program that Ctrl-C ended: 128 + SIGINT."""
 ERRORS = (ValueError, OSError, ImportError, RuntimeError)
 """What a command raises where something is wrong that its user can mend; anything else is a defect of ours."""
 COLOURS = {"error": "red", "warning": "yellow", "finding": "yellow", "note": "cyan"}
