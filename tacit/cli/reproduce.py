@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from tacit.cli.terminal import FAILED, guarded, say
+from tacit.cli.exit_codes import FAILED
+from tacit.cli.terminal import guarded, say
 
 if TYPE_CHECKING:
     from tacit.experiments.study import Request, Runs, Study

@@ -1,6 +1,6 @@
 """How `tacit` starts: Ctrl-C ends it with a word and its exit code, also while Python is still importing.
 
-Nothing but the standard library is imported before that is so. Once a command is at work it answers itself
+Hardly anything is imported before that is so. Once a command is at work it answers itself
 (`tacit.cli.terminal.guarded`), for it knows what became of the work.
 """
 
@@ -13,8 +13,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-INTERRUPTED = 130
-"""The exit code of a program that Ctrl-C ended: 128 + SIGINT."""
+from tacit.cli.exit_codes import INTERRUPTED
 
 
 def start() -> None:

@@ -11,10 +11,8 @@ from rich.console import Console
 from rich.text import Text
 from typer.core import TyperGroup
 
-from tacit.cli.start import INTERRUPTED
+from tacit.cli.exit_codes import FAILED, INTERRUPTED
 
-FAILED = 1
-"""The exit code of a command that could not do what was asked."""
 ERRORS = (ValueError, OSError, ImportError, RuntimeError)
 """What a command raises where something is wrong that its user can mend; anything else is a defect of ours."""
 COLOURS = {"error": "red", "warning": "yellow", "finding": "yellow", "note": "cyan"}
@@ -23,7 +21,9 @@ COLOURS = {"error": "red", "warning": "yellow", "finding": "yellow", "note": "cy
 def say(console: Console, text: object, kind: str = "") -> None:
     """Print a line as it is, whatever brackets it holds; `kind` stands before it: error, warning, finding, note."""
     line = Text(f"{kind}: " if kind else "", style=COLOURS.get(kind, ""))
-    line.append(str(text).encode("utf-8", "backslashreplace").decode(), style="default")  # names of files may be odd
+    line.append(
+        str(text).encode("utf-8", "backslashreplace").decode(), style="default"
+    )  # names of files may be odd
     console.print(line, soft_wrap=True, highlight=False)
 
 

@@ -30,7 +30,7 @@ MULTIPLIER = 0x9E3779B97F4A7C15
 """2^64 over the golden ratio, odd: multiplying by it spreads what differs in low bits over high ones."""
 NEW, REPEATED, ANOTHER = 0, 1, 2
 
-Words = npt.NDArray[np.uint64]
+WordArray = npt.NDArray[np.uint64]
 LogEntry = tuple[RawRecord, EpisodeRecord | Fault]
 """A line or row, and its record or the rule that it breaks."""
 
@@ -38,8 +38,8 @@ LogEntry = tuple[RawRecord, EpisodeRecord | Fault]
 class Signatures(NamedTuple):
     """By what the episodes of some lines or rows are known again, in their order: their names and their records."""
 
-    names: Words
-    records: Words
+    names: WordArray
+    records: WordArray
 
     @staticmethod
     def of(entries: Iterable[LogEntry]) -> Signatures:
@@ -139,7 +139,7 @@ def repeat_fault(name: str | int, verdict: int) -> Fault:
     )
 
 
-def digest(texts: Sequence[bytes]) -> Words:
+def digest(texts: Sequence[bytes]) -> WordArray:
     """Return 64 bits of each text by which it is known again; never 0.
 
     >>> len(set(digest([b"", b"a", b"b", b"ab", b"a"]).tolist()))
@@ -160,7 +160,7 @@ def read_word(octets: npt.NDArray[np.uint8], at: int) -> Any:
 
 
 @kernel
-def digest_parts(joined: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> Words:
+def digest_parts(joined: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> WordArray:
     """Return 64 bits of each part of `joined`; the n-th goes from ends[n - 1] to ends[n].
 
     Words w of 8 bytes are taken in by h <- (h ^ w) m, h <- h ^ (h >> 32), both of which lose nothing.
@@ -186,7 +186,7 @@ def digest_parts(joined: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> 
 
 @kernel
 def enter_names(
-    table: Words, records: Words, names: Words, met: Words, verdicts: npt.NDArray[np.int8]
+    table: WordArray, records: WordArray, names: WordArray, met: WordArray, verdicts: npt.NDArray[np.int8]
 ) -> int:
     """Enter names into a table with free places (0), each with its record; return how many were new.
 

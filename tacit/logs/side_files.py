@@ -24,7 +24,7 @@ def side_file(logs: Sequence[str | os.PathLike[str]]) -> Path:
     >>> side_file(["day/2026.01.jsonl"]).as_posix(), side_file(["day/2026.01.jsonl.gz"]).as_posix()
     ('day/2026.01.rejected.jsonl', 'day/2026.01.jsonl.gz.rejected.jsonl')
     >>> side_file(["a.jsonl", "b.jsonl"]).name
-    'a.and-1-more-8d6f1bc2.rejected.jsonl'
+    'a.and-1-more-19c2b9b9.rejected.jsonl'
     """
     first = Path(logs[0])
     if first.is_dir():

@@ -50,7 +50,9 @@ def _shown(character: str) -> str:
         return character
     if unicodedata.category(character) in INVISIBLE:
         return ""
-    if unicodedata.category(character).startswith("L"):  # names of foreign letters say less than their numbers
+    if unicodedata.category(character).startswith(
+        "L"
+    ):  # names of foreign letters say less than their numbers
         return f"[U+{ord(character):04X}]"
     return f"[{unicodedata.name(character, f'U+{ord(character):04X}').lower()}]"
 
