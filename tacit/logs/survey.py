@@ -17,8 +17,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.logs.reading import LogEntry, Logs, LogSource
+from tacit.logs.reading import Logs, LogSource
 from tacit.logs.record import EpisodeRecord, Fault, LogError, is_text_context
+from tacit.logs.repeats import LogEntry
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Label, Space, Vectors
 

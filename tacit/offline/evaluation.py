@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 
 from tacit.agent import Agent
 from tacit.base.arrays import FloatArray
+from tacit.base.files import write_atomically
 from tacit.offline.estimators import effective_size
 from tacit.trust.findings import Finding, raised, verdict
 
@@ -82,6 +84,17 @@ class Evaluation:
             "lower_bounds": {name: vars(each) for name, each in self.lower_bounds.items()},
             "warnings": list(self.warnings),
         }
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the numbers to a file in JSON; raise ValueError if there is one that JSON does not have."""
+        try:
+            text = json.dumps(self.to_json(), indent=2, allow_nan=False)
+        except ValueError:
+            raise ValueError(
+                f"an evaluation is written in finite numbers, got some that are not: {self.to_json()['estimates']}; "
+                "look at the logged probabilities"
+            ) from None
+        write_atomically(path, text.encode() + b"\n")
 
 
 def name_policy(policy: PolicyChoice) -> str:

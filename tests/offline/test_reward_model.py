@@ -145,7 +145,7 @@ def test_actions_that_were_not_drawn_are_left_out():
     logs = list(draw_logs(synthetic_mdp(), EPISODES, seed=1))
     last = logs[0].steps[-1]
     forced = replace(logs[0], steps=(*logs[0].steps[:-1], replace(last, probability=1.0)))
-    certificate = fit([forced] * 500 + logs).certificate
+    certificate = fit([replace(forced, episode=f"forced {n}") for n in range(500)] + logs).certificate
     assert certificate.left_out == {"last action not random": 500}
     assert (certificate.episodes, certificate.tuples) == (EPISODES + 500, EPISODES)
 
@@ -233,10 +233,11 @@ def test_what_was_not_met_is_said():
     assert ask(context="gone") == (None, 0.0, "unknown", "unseen_context")
     assert ask(feedback="gone") == (None, 0.0, "unknown", "unseen_feedback")
     with Problems() as problems:
-        assert list(model.label([replace(first, steps=first.steps[:1])], problems=problems)) == []
+        short = replace(first, episode="short", steps=first.steps[:1])
+        assert len(list(model.label([first, short], problems=problems))) == 1
     assert dict(problems.by_rule) == {"mixed-horizon": 1}
     with pytest.warns(UserWarning, match="left out"):
-        list(model.label([replace(first, steps=first.steps[:1])]))
+        list(model.label([first, short]))
 
 
 def test_few_tuples_decode_to_nothing():

@@ -21,14 +21,13 @@ from tacit.decoding.tuples import (
     counted_shape,
     is_finite,
 )
-from tacit.engines.dealing import deal
-from tacit.engines.task import Report
 from tacit.logs.encoding import EncodedEpisode, LogReader
-from tacit.logs.pieces import Piece, raw_records
-from tacit.logs.problems import KeptProblems, Problem, Problems
-from tacit.logs.reading import LogSource, Progress, check_raws
+from tacit.logs.pieces import Piece
+from tacit.logs.problems import KeptProblems, Problem, Problems, nothing_usable
+from tacit.logs.reading import LogSource, Progress
 from tacit.logs.record import LogError
-from tacit.offline.passes import read_through, sift
+from tacit.logs.repeats import LogEntry
+from tacit.offline.passes import deal_pieces, read_through, sift
 from tacit.offline.tables.anchors import MOST_ANCHORS, KnownOutcome, known_outcome
 from tacit.offline.teaching import NothingToLearnError, Teaching, uniformity_p_value
 from tacit.problem.layout import Layout
@@ -196,13 +195,14 @@ def gather_pieces(
     if not is_finite(layout):
         raise LogError(f"the engine {engine} counts labels, got vectors in the logs; leave the engine out")
     own, gathered = problems if problems is not None else Problems(), Gathered.empty(layout, assume_uniform)
-    for done in deal(pieces, partial(Gatherer, layout, assume_uniform), engine=engine):
-        part, kept = done.result
+    for part, kept in deal_pieces(pieces, partial(Gatherer, layout, assume_uniform), engine):
         gathered.merge(part)
         for problem, raw in kept:
             own.add(problem, raw)
         if progress is not None:
             progress(part.teaching.episodes + len(kept))
+    if not gathered.teaching.episodes:
+        raise nothing_usable(own)
     if problems is None:
         own.warn()
     return gathered
@@ -214,10 +214,10 @@ class Gatherer:
     def __init__(self, layout: Layout, assume_uniform: bool) -> None:
         self._reader, self._assume_uniform = LogReader(layout), assume_uniform
 
-    def __call__(self, piece: Piece, report: Report) -> tuple[Gathered, list[tuple[Problem, bytes]]]:
-        """Return the tuples of one piece, and what was wrong in it."""
+    def __call__(self, entries: Iterable[LogEntry]) -> tuple[Gathered, list[tuple[Problem, bytes]]]:
+        """Return the tuples of the lines or rows of a piece, and what was wrong with them."""
         problems, gathered = KeptProblems(), Gathered.empty(self._reader.layout, self._assume_uniform)
-        for episode in sift(check_raws(raw_records(piece)), self._reader.read, problems):
+        for episode in sift(entries, self._reader.read, problems):
             gathered.add(episode)
         gathered.flush()
         return gathered, problems.kept

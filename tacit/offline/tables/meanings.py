@@ -132,7 +132,8 @@ class TableMeanings:
             for end, x, y in zip(waiting, groups, values, strict=True)
         ]
         if isinstance(self.reading, FiniteReading):  # there are only so many ends
-            self._known.update((end.key, cell) for end, cell in zip(waiting, cells, strict=True))
+            known = zip(waiting, cells, strict=True)
+            self._known.update((end.key, cell) for end, cell in known if end.key is not None)
         found = iter(cells)
         return [next(found) if isinstance(end, EpisodeEnd) else end for end in ends]
 

@@ -11,7 +11,6 @@ import numpy as np
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.reading import Reading
 from tacit.logs.encoding import EncodedEpisode
-from tacit.logs.record import LogError
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
@@ -66,10 +65,8 @@ class LoggedPaths:
 
 
 def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[EncodedEpisode]) -> LoggedPaths:
-    """Return the episodes as arrays; raise if there are none."""
+    """Return the episodes, at least one, as arrays."""
     rows = list(episodes)
-    if not rows:
-        raise LogError("a policy is evaluated on whole episodes, got none; see what was set aside")
     states = np.array([row.states for row in rows], dtype=np.int64)
     actions = np.array([row.actions for row in rows], dtype=np.int64)
     chances = np.array([row.probabilities for row in rows], dtype=np.float64)  # None becomes NaN

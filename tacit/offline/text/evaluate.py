@@ -63,8 +63,6 @@ def evaluate_text(
         return weight if isinstance(weight, Fault) else (found.reaction, weight)
 
     parts = list(weigh_reactions(meanings, read_through(source, read, problems, progress)))
-    if not parts:
-        raise LogError("a policy is evaluated on whole episodes, got none; see what was set aside")
     weights, rewarded, decoded = np.concatenate(parts, axis=1)
     return Evaluation(
         policy=str(policy),
