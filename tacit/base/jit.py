@@ -14,7 +14,7 @@ from numba.core.caching import FunctionCache
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]  # numba has no types
+class KernelCache(FunctionCache):
     """Where a kernel is kept: what cannot be read there is compiled, what cannot be written is done without."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

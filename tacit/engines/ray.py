@@ -77,11 +77,11 @@ class Actor:
 
 
 def begin_ray(ray: Any) -> None:
-    """Join the cluster that RAY_ADDRESS names or that runs on this machine; begin one, on loopback, if there is none."""
+    """Join the cluster that RAY_ADDRESS names or that runs here; where there is none, begin one on loopback."""
     constants = ray._private.ray_constants
     reachable = constants.ENABLE_RAY_CLUSTER
-    # Ray takes 127.0.0.1 as the address of its node, and then listens there alone, only where it believes that no other
-    # machine can join. An option says so too, but replaces 127.0.0.1 by what others reach; a variable is read at import.
+    # Ray listens on 127.0.0.1 alone if that is its node's address, which it is only where Ray believes that no other
+    # machine can join. Its option for the address replaces 127.0.0.1; its variable for this is read at import.
     constants.ENABLE_RAY_CLUSTER = False
     try:
         ray.init(log_to_driver=False, include_dashboard=False)
