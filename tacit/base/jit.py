@@ -20,16 +20,16 @@ class KernelCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code, None if it is not there or damaged."""
         try:
-            return super().load_overload(sig, target_context)
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:  # whatever damaged bytes make of the reader
             with suppress(OSError):
-                self.flush()  # so that what is compiled now can be kept
+                self.flush()  # type: ignore[no-untyped-call]  # what is compiled now can be kept
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code if the disk lets us."""
         with suppress(OSError):
-            super().save_overload(sig, data)
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
 
 def kernel(function: Kernel) -> Kernel:
@@ -37,7 +37,7 @@ def kernel(function: Kernel) -> Kernel:
     compiled = numba.njit(function)
     if compiled is not function:
         with suppress(RuntimeError):  # numba knows no folder that it may write to
-            compiled._cache = KernelCache(function)
+            compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
     return cast(Kernel, compiled)
 
 
