@@ -34,7 +34,7 @@ bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pic
 	$(BIN)/python benchmarks/occupancy.py
 	$(BIN)/python benchmarks/agent.py .venv-peers/bin/python
 
-lock: .venv/ready  ## the hashes of requirements.lock anew, for the versions that stand there
+lock: .venv/ready  ## hashes for the packages of requirements.lock that have none
 	$(BIN)/python supply/lock.py
 
 licences: .venv/ready  ## docs/licences.md anew, from the metadata of what is installed

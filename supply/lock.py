@@ -1,8 +1,7 @@
 """Writes the lock file: for each package its version, and hashes of the files that the version may be installed from.
 
-`make lock` takes names and versions from the file itself, which is so renewed: put `name==version` there, a line each.
-Files are found where pip is told to look, so wheels of all platforms are named, and no index. A hash stays as long as
-its version does: whoever renews the file may not see every place that another looks in.
+`make lock` adds hashes to what stands in the file as `name==version` alone; what has hashes was tried, and stays.
+Files are found where pip is told to look, so wheels of all platforms are named, and no index.
 """
 
 from __future__ import annotations
@@ -61,21 +60,27 @@ def read_lock(text: str) -> dict[Pin, set[str]]:
     }
 
 
-def renew(pins: Mapping[Pin, set[str]], list_files: Callable[[str], Iterable[Listed]]) -> dict[Pin, set[str]]:
-    """Return the packages with the hashes that they have and those of their files.
+def complete(
+    pins: Mapping[Pin, set[str]], list_files: Callable[[str], Iterable[Listed]]
+) -> dict[Pin, set[str]]:
+    """Return the packages, those without hashes with the hashes of their files; ValueError if there is no file.
 
     >>> files = [Listed("a-1-py3-none-any.whl", "ab"), Listed("a-2-py3-none-any.whl", "ef")]
-    >>> sorted(renew({Pin("a", "1"): {"cd"}}, lambda name: files)[Pin("a", "1")])
-    ['ab', 'cd']
+    >>> complete({Pin("a", "1"): set(), Pin("b", "1"): {"cd"}}, lambda name: files).values()
+    dict_values([{'ab'}, {'cd'}])
     """
-    renewed = {pin: kept | find_hashes(pin, list_files(pin.name)) for pin, kept in pins.items()}
-    if missing := [f"{pin.name}=={pin.version}" for pin, hashes in renewed.items() if not hashes]:
+    completed = {pin: kept or find_hashes(pin, list_files(pin.name)) for pin, kept in pins.items()}
+    if missing := [f"{pin.name}=={pin.version}" for pin, hashes in completed.items() if not hashes]:
         raise ValueError(f"every version must have a file, and {missing} have none; pin what is to be had")
-    return renewed
+    return completed
 
 
 def find_hashes(pin: Pin, files: Iterable[Listed]) -> set[str]:
-    """Return the hashes of a version's files; ValueError if one name stands for two files."""
+    """Return the hashes of a version's files; ValueError if one name stands for two files.
+
+    A local build takes the place of the plain file for the same system: torch 2.13.0+cpu needs no CUDA, 2.13.0 does,
+    and pip would take the latter if both were allowed, as an index states its hash and a folder states none.
+    """
     hashes: dict[str, str] = {}
     for filename, sha256 in files:
         if _is_of(filename, pin) and hashes.setdefault(filename, sha256) != sha256:
@@ -83,7 +88,8 @@ def find_hashes(pin: Pin, files: Iterable[Listed]) -> set[str]:
                 f"a file must be the same wherever it is found, and {filename} is not; find out which is genuine, and "
                 "let pip look nowhere else"
             )
-    return set(hashes.values())
+    local = {_system(filename) for filename in hashes if "+" in filename}
+    return {hashes[name] for name in hashes if "+" in name or _system(name) not in local}
 
 
 def write_lock(pins: Mapping[Pin, set[str]]) -> str:
@@ -143,6 +149,15 @@ def _is_of(filename: str, pin: Pin) -> bool:
     return name == canonicalize_name(pin.name) and found == wanted
 
 
+def _system(filename: str) -> str:
+    """Return what a wheel says of the systems that it is for; nothing for sources.
+
+    >>> _system("a-1.0+cpu-cp311-cp311-linux_x86_64.whl")
+    'cp311-cp311-linux_x86_64'
+    """
+    return "-".join(filename.removesuffix(".whl").split("-")[-3:]) if filename.endswith(".whl") else ""
+
+
 def _hash_files(folder: Path, name: str) -> Iterator[Listed]:
     if not folder.is_dir():  # a page on the network: pip reads it, and we do not
         return
@@ -153,11 +168,11 @@ def _hash_files(folder: Path, name: str) -> Iterator[Listed]:
 
 
 def main() -> None:
-    """Renew the lock file."""
+    """Complete the lock file."""
     with files_that_pip_finds() as list_files:
-        renewed = renew(read_lock(LOCK.read_text()), list_files)
-    write_atomically(LOCK, write_lock(renewed).encode())
-    print(f"{LOCK.name}: {len(renewed)} packages, {sum(map(len, renewed.values()))} files")
+        pins = complete(read_lock(LOCK.read_text()), list_files)
+    write_atomically(LOCK, write_lock(pins).encode())
+    print(f"{LOCK.name}: {len(pins)} packages, {sum(map(len, pins.values()))} files")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""The lock file: every package has hashes, no index is named, and what is renewed loses nothing."""
+"""The lock file: every package has hashes, no index is named, and what was tried stays."""
 
 import re
 from importlib.metadata import version
 
 import pytest
 from documents import ROOT
-from lock import LOCK, Listed, Pin, find_hashes, read_lock, renew, write_lock
+from lock import LOCK, Listed, Pin, complete, find_hashes, read_lock, write_lock
 
 NAMED = re.compile(r"://|(?m:^\s*-)(?!-hash=)|@")
 """Addresses and options, which would name a place that files come from."""
@@ -45,6 +45,22 @@ def test_what_is_installed_is_what_is_locked():
     assert {pin.name: there for pin, there in found.items() if there != pin.version} == {}
 
 
+CPU_BUILD = "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"
+"""Torch 2.13.0+cpu for Python 3.11 on Linux."""
+
+
+def test_torch_is_the_build_that_needs_no_cuda():
+    """Its plain file for that system, were it allowed, would be taken instead, and cannot be imported without CUDA."""
+    assert CPU_BUILD in read_lock(LOCK.read_text())[Pin("torch", "2.13.0")]
+    plain, cpu, mac = (
+        Listed("torch-2.13.0-cp311-cp311-manylinux_2_28_x86_64.whl", "plain"),
+        Listed("torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl", "cpu"),
+        Listed("torch-2.13.0-cp311-cp311-macosx_14_0_arm64.whl", "mac"),
+    )
+    assert find_hashes(Pin("torch", "2.13.0"), [plain, cpu, mac]) == {"cpu", "mac"}
+    assert find_hashes(Pin("torch", "2.13.0"), [plain, mac]) == {"plain", "mac"}
+
+
 def test_files_of_every_platform_and_of_local_builds_count_and_other_versions_do_not():
     files = [
         Listed("Torch-2.13.0+cpu-cp311-cp311-linux_x86_64.whl", "cpu"),
@@ -64,7 +80,8 @@ def test_a_file_that_differs_between_two_places_is_refused():
         find_hashes(Pin("a", "1"), files)
 
 
-def test_a_hash_stays_where_its_file_is_not_in_sight_and_a_version_without_files_is_refused():
-    assert renew({Pin("a", "1"): {"kept"}}, lambda name: []) == {Pin("a", "1"): {"kept"}}
+def test_what_has_hashes_is_not_looked_up_again_and_a_version_without_files_is_refused():
+    tried = {Pin("a", "1"): {"tried"}}
+    assert complete(tried, lambda name: [Listed("a-1-py3-none-any.whl", "new")]) == tried
     with pytest.raises(ValueError, match="'b==2'"):
-        renew({Pin("a", "1"): {"kept"}, Pin("b", "2"): set()}, lambda name: [])
+        complete({**tried, Pin("b", "2"): set()}, lambda name: [])
