@@ -124,8 +124,10 @@ class ParquetRows:
         """
         metadata = self._reader.metadata.row_group(group)
         columns = [metadata.column(number) for number in range(metadata.num_columns)]
-        shared = sum(each.total_uncompressed_size for each in columns if SHARING.intersection(each.encodings))
-        size = metadata.total_byte_size // max(self._sizes[group], 1)
+        shared: int = sum(
+            each.total_uncompressed_size for each in columns if SHARING.intersection(each.encodings)
+        )
+        size = int(metadata.total_byte_size) // max(self._sizes[group], 1)
         return max(1, min(BATCH, MOST_LINE // max(size, 1), MOST_SHARED // max(shared, 1)))
 
     def _records(self, batch: Any, first: int) -> Iterator[RawRecord]:

@@ -155,6 +155,14 @@ def test_a_menu_that_stays_is_a_new_step_when_the_person_says_something_else():
     assert [step.state for step in episode.steps] == ["I am hungry", "Not that."]
 
 
+def test_a_first_state_other_than_the_request_is_refused_and_not_left_out():
+    agent = make(settings=TextSettings(horizon=2))(0)
+    episode = agent.begin("I am hungry")
+    with pytest.raises(ValueError, match="is its request, got 'I am tired'"):
+        agent.act(episode, "I am tired", ["Soup?", "Salad?", "Bread?"])
+    assert not episode.steps
+
+
 def test_an_abandoned_conversation_teaches_nothing_and_is_closed():
     agent, source = make()(0), GymSource(shop_env())
     Log(source, agent, 0, 5)

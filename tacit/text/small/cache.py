@@ -12,6 +12,7 @@ import json
 import os
 import sqlite3
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -43,7 +44,18 @@ def default_path() -> Path:
     if folder := os.environ.get("TACIT_CACHE"):
         return Path(folder) / "encodings.sqlite"
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".cache") / "tacit" / "encodings.sqlite"
+    return Path(base or os.path.expanduser("~/.cache")) / "tacit" / "encodings.sqlite"
+
+
+def is_writable(path: Path) -> bool:
+    """Return whether encodings can be kept at `path`; its folder is made if it is not there."""
+    if path.parts[0] == "~":  # nobody knows the user's home
+        return False
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(path if path.exists() else path.parent, os.W_OK)
 
 
 class EncodingCache:
@@ -141,10 +153,16 @@ def _telling(path: Path) -> Iterator[None]:
         ) from error
 
 
-def open_file(path: Path) -> sqlite3.Connection:
-    """Return a connection to the store at `path`, made if it is not there."""
+def open_file(path: Path) -> sqlite3.Connection | None:
+    """Return a connection to the store at `path`, made if it is not there; None, with a warning, where none can be."""
+    if not is_writable(path):
+        warnings.warn(
+            f"encodings are kept in {os.fspath(path)!r}, which cannot be written, so they stay in memory and are "
+            "computed again by every process; set TACIT_CACHE to a folder that can be written",
+            stacklevel=2,
+        )
+        return None
     with _telling(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
         file = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False)  # one at a time, by the lock
         file.text_factory = _as_text
         file.execute("PRAGMA journal_mode = WAL")
