@@ -128,7 +128,8 @@ class ParquetRows:
             each.total_uncompressed_size for each in columns if SHARING.intersection(each.encodings)
         )
         size = int(metadata.total_byte_size) // max(self._sizes[group], 1)
-        return max(1, min(BATCH, MOST_LINE // max(size, 1), MOST_SHARED // max(shared, 1)))
+        most: int = min(BATCH, MOST_LINE // max(size, 1), MOST_SHARED // max(shared, 1))
+        return max(1, most)
 
     def _records(self, batch: Any, first: int) -> Iterator[RawRecord]:
         for row, found in _convert(batch, first):
