@@ -18,9 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.decoding.counts import RunningCounts, SeenCounts
 from tacit.decoding.judgement import Judgement, judge
 from tacit.decoding.reading import FiniteReading, Reading
-from tacit.decoding.tuples import TupleCounts, counted_shape, is_finite
+from tacit.decoding.tuples import counted_shape, is_finite
 from tacit.learning.episode import Episode
 from tacit.learning.stage import (
     NOTHING,
@@ -65,13 +66,13 @@ class FastLearning:
         self.reading: Reading = _finite_reading(layout)
         shape = counted_shape(self.reading.counted)
         contexts, (H, S, K) = shape[1], layout.mask.shape
-        self.counts = TupleCounts.empty(shape)
+        self.counts = RunningCounts(shape)
         self.dynamics = setup.dynamics(layout)
         self.episodes = 0
         self.explored = 0
         self._duals = np.zeros((contexts, H, S))
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
-        self._judged = np.zeros(shape)  # the counts that each judgement rests on
+        self._judged = RunningCounts(shape)  # the counts that each judgement rests on
         self._due = np.ones(shape[:2])  # tuples at which (s, x) is judged anew
         self.judgements: dict[tuple[int, int], Judgement] = {}
         self._settled = np.zeros((contexts, S), dtype=np.bool_)
@@ -116,7 +117,7 @@ class FastLearning:
         settings = self._settings
         return diagnose(
             self.reading.counted,
-            self.counts.n,
+            self.counts.seen(),
             settings.decoder,
             settings.judgement,
             self.judgements,
@@ -127,8 +128,8 @@ class FastLearning:
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
         return {
-            "counts": vars(self.counts),
-            "judged": self._judged,
+            "counts": self.counts.seen().to_state(),
+            "judged": self._judged.seen().to_state(),
             "due": self._due,
             "dynamics": self.dynamics.to_state(),
             "episodes": self.episodes,
@@ -142,8 +143,10 @@ class FastLearning:
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> FastLearning:
         """Return the stage that `to_state` described: each state is judged again on what it was judged on."""
         stage = cls(setup)
-        stage._judge_all(state["judged"])
-        stage.counts, stage._due = TupleCounts(**state["counts"]), state["due"]
+        shape = stage.counts.shape
+        stage._judge_all(SeenCounts.from_state(shape, state["judged"]))
+        stage.counts = RunningCounts(shape, SeenCounts.from_state(shape, state["counts"]))
+        stage._due = state["due"]
         stage.dynamics.restore(state["dynamics"])
         stage.episodes, stage.explored = int(state["episodes"]), int(state["explored"])
         stage._duals, stage._has_dual = state["duals"], state["has_dual"]
@@ -152,13 +155,14 @@ class FastLearning:
 
     @classmethod
     def from_counts(
-        cls, setup: Setup, counts: TupleCounts, dynamics: TransitionEstimate, episodes: int
+        cls, setup: Setup, counts: SeenCounts, dynamics: TransitionEstimate, episodes: int
     ) -> FastLearning:
         """Return the stage that has seen these tuples and dynamics in so many episodes: what logs leave behind."""
         stage = cls(setup)
-        stage._judge_all(counts.n)
-        stage.counts, stage.dynamics = counts, dynamics
-        stage._due = GROWTH * counts.n.sum(axis=(2, 3)) + 1
+        stage._judge_all(counts)
+        stage.counts, stage.dynamics = RunningCounts(counts.shape, counts), dynamics
+        for place, table in counts.tables():
+            stage._due[place] = GROWTH * table.sum() + 1
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)
         return stage
@@ -169,7 +173,7 @@ class FastLearning:
             self._check_at = CHECK_GROWTH * self.episodes
             return ()
         self._check_at = math.inf
-        return tuple(map(str, find_nothing_told(self.counts.n, self.judgements)))
+        return tuple(map(str, find_nothing_told(self.counts.seen(), self.judgements)))
 
     def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
         """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""
@@ -207,21 +211,20 @@ class FastLearning:
         s, a = ending_of(episode)
         x, y = self.reading.read_one(episode.encoded, s, feedback)
         decoded = float(self.judgements[s, x].rewards[y, a]) if self._settled[x, s] else None
-        self.counts.count(s, x, y, a)
-        tuples = self.counts.n[s, x].sum()
+        tuples = self.counts.count(s, x, y, a)
         if tuples >= self._due[s, x]:
             self._due[s, x] = GROWTH * tuples + 1
-            self._judge(s, x, self.counts.n[s, x])
+            self._judge(s, x, self.counts.table(s, x))
         return decoded
 
-    def _judge_all(self, counts: FloatArray) -> None:
-        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0):
-            self._judge(int(s), int(x), counts[s, x])
+    def _judge_all(self, counts: SeenCounts) -> None:
+        for place, table in counts.tables():
+            self._judge(*place, table)
 
     def _judge(self, s: int, x: int, counts: FloatArray) -> None:
         """Judge (s, x) on counts (Y, K), and write down what planning and decoding need of it."""
         K, settings = int(self._layout.endings.n_actions[s]), self._settings
-        self._judged[s, x] = counts
+        self._judged.put(s, x, counts)
         judgement = judge(counts[:, :K], settings.decoder.c, settings.judgement)
         self.judgements[s, x] = judgement
         self._settled[x, s], self._best[x, s] = judgement.settled, judgement.best
