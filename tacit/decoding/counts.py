@@ -120,13 +120,16 @@ class SeenCounts:
     def by_ending(self) -> FloatArray:
         """Return the sum of each ending, (S_H,)."""
         S, G, V, K = self.shape
-        return np.bincount(self.cells // (G * V * K), weights=self.numbers, minlength=S)
+        sums: FloatArray = np.zeros(S)
+        np.add.at(sums, self.cells // (G * V * K), self.numbers)
+        return sums
 
     def by_action(self) -> FloatArray:
         """Return the sum of each ending's actions, (S_H, K)."""
         S, G, V, K = self.shape
-        at = self.cells // (G * V * K) * K + self.cells % K
-        return np.bincount(at, weights=self.numbers, minlength=S * K).reshape(S, K)
+        sums: FloatArray = np.zeros((S, K))
+        np.add.at(sums, (self.cells // (G * V * K), self.cells % K), self.numbers)
+        return sums
 
     def rounded(self) -> SeenCounts:
         """Return the numbers rounded to whole ones."""
@@ -206,7 +209,9 @@ class TupleCounts:
         by_action = self.weight.over_values()
         size = by_action.numbers**2 / self.square.numbers  # both of the same (ending, group, action)
         at = np.searchsorted(by_action.cells, cells // (V * K) * K + cells % K)
-        numbers = np.round(self.weight.numbers / by_action.numbers[at] * size[at], 9)  # sums of equal weights are whole
+        numbers = np.round(
+            self.weight.numbers / by_action.numbers[at] * size[at], 9
+        )  # sums of equal weights are whole
         kept = numbers > 0
         return SeenCounts(self.weight.shape, cells[kept], numbers[kept])
 
@@ -253,10 +258,14 @@ class RunningCounts:
         cells = [(s * G + x) * V * K + cell for (s, x), held in self._tables.items() for cell in held]
         numbers = [number for held in self._tables.values() for number in held.values()]
         order = np.argsort(np.array(cells, dtype=np.int64))
-        return SeenCounts(self.shape, np.array(cells, dtype=np.int64)[order], np.array(numbers, dtype=np.float64)[order])
+        return SeenCounts(
+            self.shape, np.array(cells, dtype=np.int64)[order], np.array(numbers, dtype=np.float64)[order]
+        )
 
 
-def flat_cells(shape: Shape, endings: IntArray, groups: IntArray, values: IntArray, actions: IntArray) -> IntArray:
+def flat_cells(
+    shape: Shape, endings: IntArray, groups: IntArray, values: IntArray, actions: IntArray
+) -> IntArray:
     """Return the flat index of each (ending, group, value, action)."""
     _, G, V, K = shape
     return np.asarray(((endings * G + groups) * V + values) * K + actions)
@@ -273,8 +282,15 @@ def count_tuples(layout: Layout, tuples: Tuples) -> SeenCounts:
 def check_cells(shape: Shape, cells: Any, numbers: Any) -> None:
     """Raise ValueError unless saved cells ascend within the shape and each has a positive, finite number."""
     flat = isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype == np.int64
-    if not flat or not isinstance(numbers, np.ndarray) or numbers.dtype != np.float64 or numbers.shape != cells.shape:
-        raise ValueError("saved counts must be lines of 64-bit cells and numbers of one length; use an earlier copy")
+    if (
+        not flat
+        or not isinstance(numbers, np.ndarray)
+        or numbers.dtype != np.float64
+        or numbers.shape != cells.shape
+    ):
+        raise ValueError(
+            "saved counts must be lines of 64-bit cells and numbers of one length; use an earlier copy"
+        )
     if len(cells) and not (cells[0] >= 0 and cells[-1] < math.prod(shape) and np.all(np.diff(cells) > 0)):
         raise ValueError(f"saved cells must ascend from 0 to below {math.prod(shape):,}; use an earlier copy")
     if not np.all((numbers > 0) & (numbers < np.inf)):

@@ -96,10 +96,10 @@ def fit_structured(layout: Layout, tuples: Tuples) -> TablePosterior:
     f, done = np.zeros((len(counts.places), K)), 0
     for place, ((s, _), numbers) in enumerate(counts.tables()):
         seen, K_s = numbers.sum(axis=1) > 0, layout.endings.n_actions[s]
-        here = slice(done, done + np.count_nonzero(seen))
+        here = slice(done, done + int(np.count_nonzero(seen)))
         f[place, :K_s], phi[here] = fit_rewards(numbers[seen, :K_s])
         table[here, :K_s] = ideal_posterior(f[place, :K_s], phi[here])
-        done = here.stop
+        done += int(np.count_nonzero(seen))
     places = np.array([s * X + x for s, x in counts.places], dtype=np.int64)
     return TablePosterior("structured", layout, fitted_states(layout, tuples), rows, table, places, f, phi)
 

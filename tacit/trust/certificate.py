@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.counts import SeenCounts
+from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.judgement import HETEROGENEOUS, Judgements, JudgementSettings, estimate_constants, judge
 from tacit.decoding.posterior import ideal_posterior
 from tacit.problem.layout import Layout
@@ -104,30 +104,46 @@ def describe_places(
     the draws, not their law, and places that met the same are dealt once.
     """
     cells = sum(effective.shape[2] * len(judgement.tuples) for judgement in judgements.values())
-    whole, known, found, spent = cells <= MOST_DEALT, {}, {}, 0
-    for at in sorted(judgements, key=lambda at: -judgements[at].tuples.sum()):
+    found: dict[PlaceIndex, Place] = {}
+    dealing = Dealing(whole=cells <= MOST_DEALT)
+    for at in sorted(judgements, key=lambda at: -judgements[at].tuples.sum())[:MOST_PLACES]:
         judgement = judgements[at]
         table = effective.table(*at)[:, : len(judgement.tuples)]
-        dealt = table if whole else trim(np.rint(table))
-        key = (dealt.shape, dealt.tobytes())
-        if key not in known:
-            spent += dealt.size
-            if found and not whole and spent > MOST_TRIMMED:
-                break
-            known[key] = distance_and_chance(dealt)
+        distances = dealing.deal(table)
+        if distances is None:
+            break
         found[at] = Place(
             layout.endings.name(at[0]),
             str(layout.contexts.decode(at[1])),
             len(judgement.tuples),
             int(tuples.table(*at).sum()),
             round(float(table.sum()), 1),
-            *known[key],
+            *distances,
             judgement.kind,
             judgement.settled,
         )
-        if len(found) == MOST_PLACES:
-            break
     return tuple(place for _, place in sorted(found.items()))
+
+
+@dataclass
+class Dealing:
+    """Tables of places dealt anew, one after the other, as far as the cells of `MOST_TRIMMED` go."""
+
+    whole: bool
+    """Whether tables are dealt with all their rows and columns, met or not."""
+    _spent: int = 0
+    _known: dict[tuple[tuple[int, ...], bytes], tuple[float, float, float]] = field(default_factory=dict)
+
+    def deal(self, table: FloatArray) -> tuple[float, float, float] | None:
+        """Return `distance_and_chance` of a table (V, K), None if too much was dealt already."""
+        dealt = table if self.whole else trim(np.rint(table))
+        key = (dealt.shape, dealt.tobytes())
+        if key not in self._known:
+            self._spent += dealt.size
+            if self._known and not self.whole and self._spent > MOST_TRIMMED:
+                return None
+            self._known[key] = distance_and_chance(dealt)
+        return self._known[key]
 
 
 def trim(table: FloatArray) -> FloatArray:

@@ -111,7 +111,11 @@ def find_nothing_told(counts: SeenCounts, judgements: Judgements) -> Iterator[Fi
     if p_value < ALPHA:
         return
     whole = len(tested) == len(places)
-    over = "all states and contexts" if whole else f"the {len(tested):,} largest of {len(places):,} states and contexts"
+    over = (
+        "all states and contexts"
+        if whole
+        else f"the {len(tested):,} largest of {len(places):,} states and contexts"
+    )
     yield Finding(
         "feedback-tells-nothing",
         "error" if whole else "caution",

@@ -111,9 +111,7 @@ def _profiles(actions: FloatArray) -> FloatArray:
     return np.asarray((actions + 0.5) / (actions + 0.5).sum(axis=1, keepdims=True))
 
 
-def largest_places(
-    counts: SeenCounts, places: Sequence[PlaceIndex], tables: int = 1
-) -> list[PlaceIndex]:
+def largest_places(counts: SeenCounts, places: Sequence[PlaceIndex], tables: int = 1) -> list[PlaceIndex]:
     """Return the places to test, with so many tables each: all, or those with the most tuples, in their order.
 
     How many tuples a place has says nothing of what they say, so that choosing by it keeps a test's level.
