@@ -1,6 +1,6 @@
 """Counts of tuples, held by what was seen: memory follows the tuples, never the (S_H, G, V, K) cells there could be.
 
-`SeenCounts` is the form in which everything reads counts: place by place (an ending in a context group), each place as a
+`SeenCounts` is the form in which everything reads counts: place by place (an ending in a context group), each as a
 table (V, K). `TupleCounts` adds up weighted tuples of logs, many at a time; `RunningCounts` those of an agent, one at a
 time. Groups and values are what a reading makes of contexts and feedback (`tacit.decoding.reading`).
 """

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.decoding.counts import count_tuples
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior
-from tacit.decoding.counts import count_tuples
 from tacit.decoding.tuples import TupleStore, is_finite
 from tacit.learning.episode import Episode
 from tacit.learning.policy_learning import Exploration, PolicyLearning

@@ -9,7 +9,6 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 
-
 MOST_WEIGHT = 1e100
 """The weight that an episode can have: beyond, nothing but it would count, and squares would soon overflow."""
 

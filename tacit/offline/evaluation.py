@@ -49,7 +49,7 @@ class PolicyValue:
 class Evaluation:
     """What a policy is worth, by several estimators, and how far they can be trusted.
 
-    `estimates` are under the meaning of feedback, `lower_bounds` under the decoded reward; None stands for what cannot be
+    `estimates` are under the meaning of feedback, `lower_bounds` under the decoded reward; None is what cannot be
     computed. `effective` is how many episodes of the policy itself the logs are worth.
     """
 

@@ -165,8 +165,8 @@ def find_unlisted_places(listed: int, judgements: Judgements) -> Iterator[Findin
             "places-unlisted",
             "info",
             "",
-            f"Of {len(judgements):,} states and contexts ({words}) the {listed:,} with the most tuples are held against "
-            "chance and listed.",
+            f"Of {len(judgements):,} states and contexts ({words}) the {listed:,} with the most tuples are held "
+            "against chance and listed.",
             "All of them decode feedback; to have all listed, bin states or contexts.",
         )
 

@@ -188,8 +188,8 @@ def find_bounded_tests(counts: SeenCounts, judgements: Judgements) -> Iterator[F
             "tests-bounded",
             "info",
             "",
-            f"Whether feedback depends on the action was tested in the {len(tested):,} states and contexts with the most "
-            f"tuples, of {len(places):,}.",
+            f"Whether feedback depends on the action was tested in the {len(tested):,} states and contexts with "
+            f"the most tuples, of {len(places):,}.",
             "To have all of them tested, bin states, contexts or feedback.",
         )
 

@@ -1,7 +1,7 @@
 """Permutation tests on counts of feedback by action: does one depend on the other beyond chance?
 
-Feedback is dealt anew among the tuples of each table, which keeps every margin, so no approximation has to hold. The work
-is bounded: of places with more cells than `MOST_DEALT` those with the most tuples are tested (`largest_places`).
+Feedback is dealt anew among the tuples of each table, which keeps every margin, so no approximation has to hold. The
+work is bounded: of places with more cells than `MOST_DEALT` those with the most tuples are tested (`largest_places`).
 """
 
 from __future__ import annotations

@@ -91,9 +91,9 @@ def check_evaluable(layout: Layout, contexts: int) -> None:
     for what, size in (("policies of every context", policies), ("the dynamics of these states", dynamics)):
         if size > MOST_NUMBERS:
             raise LogError(
-                f"an evaluation can hold {MOST_NUMBERS:,} numbers, {what} are {size:,} (contexts: {contexts:,}; states of "
-                f"a step: up to {layout.max_states:,}; actions: up to {layout.max_actions:,}); bin states or contexts, "
-                "and fit again"
+                f"an evaluation can hold {MOST_NUMBERS:,} numbers, {what} are {size:,} (contexts: {contexts:,}; states "
+                f"of a step: up to {layout.max_states:,}; actions: up to {layout.max_actions:,}); bin states or "
+                "contexts, and fit again"
             )
 
 

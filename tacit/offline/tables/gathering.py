@@ -83,8 +83,8 @@ class SplitCounts:
 class Gathered:
     """What one pass over the logs leaves: the tuples that teach, and what was met on the way.
 
-    `counted` holds, of finite data, the tuples that are no longer kept as rows; `actions`, of vectors, how often each was
-    taken, (S_H, K): both by whether their probability is known.
+    `counted` holds, of finite data, the tuples that are no longer kept as rows; `actions`, of vectors, how often each
+    was taken, (S_H, K): both by whether their probability is known.
     """
 
     layout: Layout

@@ -135,9 +135,9 @@ def robust_terms(
 
 
 def estimate_dynamics(paths: LoggedPaths, rewards: FloatArray) -> Dynamics:
-    """Return the smoothed counts of Algorithm 4, line 5, and the mean reward of each (s, g, a) from those of episodes (n,).
+    """Return the smoothed counts of Algorithm 4, line 5, and the mean reward of each (s, g, a).
 
-    An action that nobody tried is taken to be worth nothing, as in dev. 5.
+    `rewards` (n,) are those of the episodes. An action that nobody tried is taken to be worth nothing, as in dev. 5.
     """
     total, square, n = np.zeros((3, paths.groups.shape[1], paths.n_groups, paths.layout.max_actions))
     at = (paths.states[:, -1], paths.last_group, paths.actions[:, -1])

@@ -19,7 +19,8 @@ from tacit.trust.findings import Finding
 REFITS, LEAST_REFITS = 50, 10
 """Times that the decoder's tuples are drawn anew; meanings that come out alike are evaluated once."""
 MOST_JUDGED = 20_000
-"""Places times refits, which bounds the time, some ten seconds: of many places there are fewer refits, then fewer places."""
+"""Places times refits, which bounds the time, some ten seconds: where places are many, refits are fewer, down to
+`LEAST_REFITS`, and then places."""
 SEED = 29
 """Of those draws, so that an evaluation is a function of logs, model and policy."""
 
@@ -100,8 +101,8 @@ def find_bounded_refits(refits: Refits) -> Iterator[Finding]:
             "decoder-error-bounded",
             "caution",
             "",
-            f"What the decoder may have got wrong is in the intervals for the {len(refits.places):,} states and contexts "
-            f"with the most tuples, not for the other {refits.left_out:,}.",
+            f"What the decoder may have got wrong is in the intervals for the {len(refits.places):,} states and "
+            f"contexts with the most tuples, not for the other {refits.left_out:,}.",
             "Bin states or contexts to have it for all.",
         )
     elif len(refits.phi) < REFITS:
@@ -109,7 +110,7 @@ def find_bounded_refits(refits: Refits) -> Iterator[Finding]:
             "decoder-error-bounded",
             "info",
             "",
-            f"What the decoder may have got wrong was estimated from {len(refits.phi)} models fitted anew, not {REFITS}: "
-            f"there are {len(refits.places):,} states and contexts.",
+            f"What the decoder may have got wrong was estimated from {len(refits.phi)} models fitted anew, not "
+            f"{REFITS}: there are {len(refits.places):,} states and contexts.",
             "Bin states or contexts to have it estimated more exactly.",
         )
