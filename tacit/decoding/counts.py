@@ -107,8 +107,10 @@ class SeenCounts:
         """Yield every place that has tuples, in order, with its numbers (V, K)."""
         flat, starts = self._starts
         size = self.shape[2] * self.shape[3]
-        ends = [*starts[1:].tolist(), len(self.cells)]
-        for place, at, low, high in zip(self.places, flat.tolist(), starts.tolist(), ends, strict=True):
+        ends = np.append(starts, len(self.cells))[1:]
+        for place, at, low, high in zip(
+            self.places, flat.tolist(), starts.tolist(), ends.tolist(), strict=True
+        ):
             yield place, self._table(at * size, low, high)
 
     def over_values(self) -> SeenCounts:

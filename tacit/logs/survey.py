@@ -248,8 +248,8 @@ def check_sizes(steps: Sequence[Mapping[Label, AbstractSet[Label]]]) -> None:
         longest = max(longest, *map(len, step.values()))
         if longest > MOST_ACTIONS:
             raise LogError(
-                f"a state can have {MOST_ACTIONS:,} different actions, one of step {number} has more; bin them, or give "
-                "a layout of the actions that matter"
+                f"a state can have {MOST_ACTIONS:,} different actions, one of step {number} has more; bin them, or "
+                "give a layout of the actions that matter"
             )
     most = max(map(len, steps))
     if most * longest > MOST_PAIRS:

@@ -118,8 +118,8 @@ def check_text_request(request: FitRequest, survey: Survey) -> None:
         raise LogError(
             f"conversations must be text throughout, got text in {', '.join(survey.text)} (more than {MOST_PHRASES:,} "
             f"different strings in states or actions, or {MOST_LABELS} elsewhere, or hardly one seen twice) beside "
-            f"contexts or feedback of numbers ({dict(kinds)}); write contexts and feedback as text, or give a layout if all "
-            "are labels"
+            f"contexts or feedback of numbers ({dict(kinds)}); write contexts and feedback as text, or give a layout "
+            "if all are labels"
         )
     if request.anchors == SETTLE:
         raise LogError(
