@@ -125,6 +125,12 @@ got 1.5; use an earlier copy
         self.check(array.sum(dtype=np.float64) <= LARGEST_COUNT, name, f"at most {LARGEST_COUNT} together")
         return array
 
+    def indices(self, name: str, size: int) -> IntArray:
+        """Return an array of ascending indices below `size`, none of them twice."""
+        array: IntArray = self._array(name, (None,), np.int64, 0, size - 1)
+        self.check((array[1:] > array[:-1]).all(), name, "ascending")
+        return array
+
     def flags(self, name: str, shape: Shape) -> BoolArray:
         """Return an array of truth values."""
         array: BoolArray = self._array(name, shape, np.bool_, False, True)

@@ -24,7 +24,7 @@ from tacit.decoding.tuples import (
     Tuples,
     balanced_weights,
     check_tuples,
-    count_tuples,
+    counted_shape,
     fitted_states,
     is_finite,
 )
@@ -250,7 +250,9 @@ def _seen(layout: Layout, tuples: Tuples) -> BoolArray | None:
     """Return which finite (s, x, y) occur in the tuples; None if contexts or feedback are vectors."""
     if not (isinstance(layout.contexts, Finite) and isinstance(layout.feedback, Finite)):
         return None
-    return np.asarray(count_tuples(layout, tuples).sum(axis=-1) > 0)
+    seen = np.zeros(counted_shape(layout)[:3], dtype=np.bool_)
+    seen[tuples.states, tuples.contexts, tuples.feedback] = True
+    return seen
 
 
 def initial_weights(rows: Rows, settings: PosteriorSettings) -> Weights:

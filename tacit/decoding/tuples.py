@@ -1,4 +1,4 @@
-"""Tuples (context, ending, action, feedback) and their counts: all that is ever known of what feedback means.
+"""Tuples (context, ending, action, feedback): all that is ever known of what feedback means.
 
 One home for learning online and from logs. An ending is a state in which an episode ends (`Layout.endings`). A tuple
 whose action was drawn with probability p among K weighs w = 1/(K p), which makes weighted tuples those of uniform
@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes, commit, extend, put
-from tacit.base.saved import LARGEST_COUNT, Saved
+from tacit.base.saved import Saved
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite, Space
 
@@ -157,107 +157,12 @@ class TupleStore:
         return TupleStore(layout, tuples.to_rows())
 
 
-@dataclass(eq=False)
-class TupleCounts:
-    """Sums over tuples of each (ending, group, value, action): how many, of their weights; of squares without value.
-
-    Groups and values are what a reading makes of contexts and feedback (`tacit.decoding.reading`).
-    """
-
-    n: FloatArray  # (S_H, G, V, K)
-    weight: FloatArray  # (S_H, G, V, K)
-    square: FloatArray  # (S_H, G, K)
-
-    @staticmethod
-    def empty(shape: tuple[int, int, int, int]) -> TupleCounts:
-        """Return sums of no tuples."""
-        S, G, _, K = shape
-        return TupleCounts(np.zeros(shape), np.zeros(shape), np.zeros((S, G, K)))
-
-    @staticmethod
-    def from_state(layout: Layout, state: Mapping[str, Any]) -> TupleCounts:
-        """Return the saved sums of tuples of uniform actions, over a layout's finite contexts and feedback."""
-        saved = Saved.of(state)
-        S, G, _, K = shape = counted_shape(layout)
-        n = saved.floats("n", shape, 0, LARGEST_COUNT)
-        saved.check(is_counted(n, layout) and not (n % 1).any(), "n", "whole, and zero where no action is")
-        counts = TupleCounts(n, saved.floats("weight", shape), saved.floats("square", (S, G, K)))
-        saved.check(np.array_equal(counts.weight, n), "weight", "that of uniform actions, n")
-        saved.check(
-            np.array_equal(counts.square, n.sum(axis=2)), "square", "that of uniform actions, n summed"
-        )
-        return counts
-
-    @staticmethod
-    def whole(n: FloatArray) -> TupleCounts:
-        """Return the sums of tuples of uniform actions, given how many there are, (S_H, G, V, K)."""
-        return TupleCounts(n, n.copy(), n.sum(axis=2))
-
-    def learn(self, ending: int, group: int, value: int, action: int) -> Changes:
-        """Return what one tuple more of a uniform action changes."""
-        at, over_values = (ending, group, value, action), (ending, group, action)
-        return (
-            put(self.n, at, self.n.item(at) + 1.0),
-            put(self.weight, at, self.weight.item(at) + 1.0),
-            put(self.square, over_values, self.square.item(over_values) + 1.0),
-        )
-
-    def add(
-        self, endings: IntArray, groups: IntArray, values: IntArray, actions: IntArray, weights: FloatArray
-    ) -> None:
-        """Add many tuples, given by their indices."""
-        at = (endings, groups, values, actions)
-        np.add.at(self.n, at, 1.0)
-        np.add.at(self.weight, at, weights)
-        np.add.at(self.square, (endings, groups, actions), weights**2)
-
-    def __add__(self, other: TupleCounts) -> TupleCounts:
-        return TupleCounts(self.n + other.n, self.weight + other.weight, self.square + other.square)
-
-    @property
-    def effective_size(self) -> float:
-        """Return (sum w)^2 / sum w^2 over all tuples."""
-        total = float(self.square.sum())
-        return float(self.weight.sum()) ** 2 / total if total > 0 else 0.0
-
-    def effective(self) -> FloatArray:
-        """Return counts (S_H, G, V, K) in effective tuples: each action's shares by weight, its number by its weights.
-
-        Where the weight of an action is the same for all its tuples, these are the plain counts.
-
-        >>> counts = TupleCounts.empty((1, 1, 2, 1))
-        >>> zero = np.zeros(3, dtype=np.int64)
-        >>> counts.add(zero, zero, np.array([0, 1, 1]), zero, np.array([2.0, 2.0, 2.0]))
-        >>> counts.effective().ravel()
-        array([1., 2.])
-        """
-        by_action = self.weight.sum(axis=2)  # (S_H, G, K)
-        size = np.divide(by_action**2, self.square, out=np.zeros_like(by_action), where=self.square > 0)
-        shares = self.weight / np.where(by_action > 0, by_action, 1.0)[:, :, None, :]
-        return np.asarray(np.round(shares * size[:, :, None, :], 9))  # sums of equal weights are whole
-
-
 def counted_shape(layout: Layout) -> tuple[int, int, int, int]:
     """Return (S_H, X, Y, K), the shape of counts over finite contexts and feedback."""
     check_finite(layout, "counting")
     assert isinstance(layout.contexts, Finite)
     assert isinstance(layout.feedback, Finite)
     return layout.endings.size, layout.contexts.size, layout.feedback.size, layout.max_actions
-
-
-def is_counted(counts: FloatArray, layout: Layout) -> bool:
-    """Return whether counts (S_H, G, V, K) are zero where an ending does not offer the action, and can be summed."""
-    outside = np.broadcast_to(~layout.endings.mask[:, None, None, :], counts.shape)
-    return not counts[outside].any() and bool(counts.sum() <= LARGEST_COUNT)
-
-
-def count_tuples(layout: Layout, tuples: Tuples) -> FloatArray:
-    """Return how many tuples each (s, x, y, a) has, (S_H, X, Y, K)."""
-    shape = counted_shape(layout)
-    contexts, feedback = tuples.contexts.astype(np.int64), tuples.feedback.astype(np.int64)
-    counts = np.zeros(shape)
-    np.add.at(counts, (tuples.states, contexts, feedback, tuples.actions), 1)
-    return counts
 
 
 def balanced_weights(layout: Layout, tuples: Tuples) -> FloatArray:

@@ -11,9 +11,10 @@ import numpy as np
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Change, put
 from tacit.base.saved import Saved
+from tacit.decoding.counts import count_tuples
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior
-from tacit.decoding.tuples import TupleStore, count_tuples, is_finite
+from tacit.decoding.tuples import TupleStore, is_finite
 from tacit.learning.episode import Episode
 from tacit.learning.policy_learning import Exploration, PolicyLearning
 from tacit.learning.settings import Settings, check_runnable

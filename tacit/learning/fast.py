@@ -19,11 +19,11 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Change, Changes, assign, commit, put
-from tacit.base.jit import kernel
-from tacit.base.saved import LARGEST_COUNT, Saved
+from tacit.base.saved import Saved
+from tacit.decoding.counts import RunningCounts, SeenCounts, flat_cells
 from tacit.decoding.judgement import Judgement, judge
 from tacit.decoding.reading import FiniteReading, Reading
-from tacit.decoding.tuples import TupleCounts, counted_shape, is_finite
+from tacit.decoding.tuples import counted_shape, is_finite
 from tacit.learning.episode import Episode
 from tacit.learning.stage import (
     Lesson,
@@ -72,13 +72,13 @@ class FastLearning:
         self.reading: Reading = _finite_reading(layout)
         shape = counted_shape(self.reading.counted)
         contexts, (H, S, K) = shape[1], layout.mask.shape
-        self.counts = TupleCounts.empty(shape)
+        self.counts = RunningCounts(shape)
         self.dynamics = setup.dynamics(layout)
         self.episodes = 0
         self.explored = 0
         self._duals = np.zeros((contexts, H, S))
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
-        self._judged = np.zeros(shape)  # the counts that each judgement rests on
+        self._judged = RunningCounts(shape)  # the counts that each judgement rests on
         self._due = np.ones(shape[:2])  # tuples at which (s, x) is judged anew
         self.judgements: dict[tuple[int, int], Judgement] = {}
         self._settled = np.zeros((contexts, S), dtype=np.bool_)
@@ -126,7 +126,7 @@ class FastLearning:
         settings = self._settings
         return diagnose(
             self.reading.counted,
-            self.counts.n,
+            self.counts.seen(),
             settings.decoder,
             settings.judgement,
             self.judgements,
@@ -137,8 +137,8 @@ class FastLearning:
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
         return {
-            "counts": vars(self.counts),
-            "judged": self._judged,
+            "counts": self.counts.seen().to_state(),
+            "judged": self._judged.seen().to_state(),
             "due": self._due,
             "dynamics": self.dynamics.to_state(),
             "episodes": self.episodes,
@@ -153,17 +153,20 @@ class FastLearning:
         """Return the stage that `to_state` described: each state is judged again on what it was judged on."""
         saved, counted = Saved.of(state), _finite_reading(setup.layout).counted
         shape = counted_shape(counted)
-        counts = TupleCounts.from_state(counted, saved.part("counts"))
-        judged, due = saved.floats("judged", shape, 0, LARGEST_COUNT), saved.floats("due", shape[:2])
-        saved.check(
-            (judged <= counts.n).all() and not (judged % 1).any(), "judged", "whole, and no more than n"
-        )
+        counts = SeenCounts.from_state(counted, saved.part("counts"), whole=True)
+        judged = SeenCounts.from_state(counted, saved.part("judged"), whole=True)
+        saved.check(judged.is_within(counts), "judged", "no more than was counted")
+        due = saved.floats("due", shape[:2])
         duals, dynamics = read_duals(saved, shape[1], setup.layout), read_dynamics(setup, saved)
         stage = cls(setup)
         stage._judge_all(judged)
-        stage.counts, stage._due = counts, judging_due(judged)
-        still = np.array_equal(due, stage._due) and (counts.n.sum(axis=(2, 3)) < due).all()
-        saved.check(still, "due", f"{GROWTH} times what was judged, and 1, which the tuples have not reached")
+        stage.counts, stage._due = RunningCounts(shape, counts), judging_due(judged)
+        still = all(tuples < due[place] for place, tuples in zip(counts.places, counts.tuples, strict=True))
+        saved.check(
+            still and np.array_equal(due, stage._due),
+            "due",
+            f"{GROWTH} times what was judged, and 1, which the tuples have not reached",
+        )
         stage.dynamics.restore(dynamics)
         stage.episodes = saved.whole("episodes")
         stage.explored = saved.whole("explored", most=stage.episodes)
@@ -173,13 +176,13 @@ class FastLearning:
 
     @classmethod
     def from_counts(
-        cls, setup: Setup, counts: TupleCounts, dynamics: TransitionEstimate, episodes: int
+        cls, setup: Setup, counts: SeenCounts, dynamics: TransitionEstimate, episodes: int
     ) -> FastLearning:
         """Return the stage that has seen these tuples and dynamics in so many episodes: what logs leave behind."""
         stage = cls(setup)
-        stage._judge_all(counts.n)
-        stage.counts, stage.dynamics = counts, dynamics
-        stage._due = judging_due(counts.n)
+        stage._judge_all(counts)
+        stage.counts, stage.dynamics = RunningCounts(counts.shape, counts), dynamics
+        stage._due = judging_due(counts)
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)
         return stage
@@ -191,16 +194,16 @@ class FastLearning:
 
         It is checked what there will be with the tuple that is `told`, and with the judgement that it led to.
         """
-        n, judgements = self.counts.n.copy(), dict(self.judgements)
+        seen, judgements = self.counts.seen(), dict(self.judgements)
         if told is not None:
-            n[told] += 1.0
+            seen = seen.plus(flat_cells(seen.shape, *map(np.atleast_1d, told)), np.ones(1))
             if judgement is not None:
                 judgements[told[:2]] = judgement
         if not mostly_judged(judgements):
             changes.append(assign(self, "_check_at", CHECK_GROWTH * (self.episodes + 1)))
             return ()
         changes.append(assign(self, "_check_at", math.inf))
-        return tuple(map(str, find_nothing_told(n, judgements)))
+        return tuple(map(str, find_nothing_told(seen, judgements)))
 
     def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
         """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""
@@ -250,19 +253,19 @@ class FastLearning:
         """Return the new judgement of (s, x), if one is due after this tuple; add what both change."""
         s, x, y, a = told
         changes += self.counts.learn(*told)
-        tuples = _tuples_at(self.counts.n, s, x) + 1.0
+        tuples = self.counts.tuples(s, x) + 1
         if tuples < self._due[s, x]:
             return None
-        counts = self.counts.n[s, x].copy()
+        counts = self.counts.table(s, x)
         counts[y, a] += 1.0
         judgement = self._judge(s, counts)
         changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
         changes += self._take(judgement, s, x, counts)
         return judgement
 
-    def _judge_all(self, counts: FloatArray) -> None:
-        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0).tolist():
-            commit(self._take(self._judge(s, counts[s, x]), s, x, counts[s, x]))
+    def _judge_all(self, counts: SeenCounts) -> None:
+        for (s, x), table in counts.tables():
+            commit(self._take(self._judge(s, table), s, x, table))
 
     def _judge(self, s: int, counts: FloatArray) -> Judgement:
         """Return the judgement of a last state on counts (Y, K)."""
@@ -274,7 +277,7 @@ class FastLearning:
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
         worth = judgement.expected if judgement.settled else 0.0
         return (
-            put(self._judged, (s, x), counts),
+            *self._judged.replace(s, x, counts),
             put(self.judgements, (s, x), judgement),
             put(self._settled, (x, s), judgement.settled),
             put(self._best, (x, s), judgement.best),
@@ -282,9 +285,11 @@ class FastLearning:
         )
 
 
-def judging_due(judged: FloatArray) -> FloatArray:
-    """Return at how many tuples each (s, x) is judged anew, (S_H, X), by what it was judged on, (S_H, X, Y, K)."""
-    due: FloatArray = GROWTH * judged.sum(axis=(2, 3)) + 1
+def judging_due(judged: SeenCounts) -> FloatArray:
+    """Return at how many tuples each (s, x) is judged anew, (S_H, X), by what it was judged on."""
+    due: FloatArray = np.ones(judged.shape[:2])
+    for place, tuples in zip(judged.places, judged.tuples, strict=True):
+        due[place] = GROWTH * tuples + 1
     return due
 
 
@@ -302,13 +307,3 @@ def _finite_reading(layout: Layout) -> FiniteReading:
         f"the fast recipe counts finite contexts and feedback, got {layout.contexts!r} and {layout.feedback!r}; "
         "use Settings(..., recipe='paper') with theta, M and the neural posterior"
     )
-
-
-@kernel
-def _tuples_at(counts: FloatArray, s: int, x: int) -> float:
-    """Return how many tuples (s, x) has: whole numbers, so in any order the same sum."""
-    total = 0.0
-    for y in range(counts.shape[2]):
-        for a in range(counts.shape[3]):
-            total += counts[s, x, y, a]
-    return total

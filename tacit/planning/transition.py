@@ -145,6 +145,24 @@ class TransitionCounts:
         self._estimate[...] = _smoothed(self._counts, self._exists)
 
 
+def estimate_layer(
+    layout: Layout, h: int, states: IntArray, actions: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Return line 5 for one layer alone from many whole paths (n, H): P (S_h, K, S) and N(s, a) (S_h, K).
+
+    What is estimated is as large as the layer, where `TransitionCounts` pads every layer to the largest.
+
+    >>> layout = Layout.regular([1, 2], n_actions=1, n_contexts=1, n_feedback=2)
+    >>> estimate_layer(layout, 0, np.array([[0, 1], [0, 1]]), np.zeros((2, 2), dtype=np.int64))[0]
+    array([[[0.25, 0.75]]])
+    """
+    next_state = np.arange(layout.max_states) < layout.n_states[h + 1]
+    exists = layout.mask[h, : layout.n_states[h], :, None] & next_state
+    counts = np.zeros(exists.shape, dtype=np.int64)
+    np.add.at(counts, (states[:, h], actions[:, h], states[:, h + 1]), 1)
+    return _smoothed(counts, exists), counts.sum(axis=-1)
+
+
 def log_loss_regret_bound(n_states: int, n_actions: int, episodes: int, horizon: int) -> float:
     """Return S² K log(TH + S): the most that the smoothed counts lose against the truth (Theorem B.1, dev. 25).
 
