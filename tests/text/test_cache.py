@@ -1,5 +1,7 @@
 """The store of encodings: what was kept is found again, by others too, and to the last bit."""
 
+import threading
+
 import numpy as np
 import pytest
 from text_samples import HashingEncoder
@@ -59,3 +61,26 @@ def test_an_empty_profile_is_a_row_of_zeros():
 
 def test_keys_tell_kinds_and_texts_apart():
     assert len({key_of("a", "x"), key_of("b", "x"), key_of("a", "x", "y"), key_of("a", ["x", "y"])}) == 4
+
+
+def test_threads_share_a_store(tmp_path):
+    cache, errors = EncodingCache(tmp_path / "store"), []
+
+    def use(number):
+        try:
+            for n in range(50):
+                cache.put({f"{number} {n}": np.full(2, n, np.float32)})
+                cache.forget()
+                assert cache.get([f"{number} {n}"])[f"{number} {n}"].tolist() == [n, n]
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert (
+        len(EncodingCache(tmp_path / "store").get([f"{i} {n}" for i in range(4) for n in range(50)])) == 200
+    )
