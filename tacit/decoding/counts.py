@@ -147,7 +147,7 @@ class SeenCounts:
 
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any], whole: bool = False) -> SeenCounts:
-        """Return the counts that `to_state` described, over a layout's contexts and feedback; `whole` if they must be."""
+        """Return the counts that `to_state` described, over a layout's contexts and feedback; `whole` if need be."""
         saved, shape = Saved.of(state), counted_shape(layout)
         _, G, V, K = shape
         cells = saved.indices("cells", math.prod(shape))
