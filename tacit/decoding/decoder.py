@@ -18,7 +18,7 @@ from typing import NoReturn
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.base.validation import SIMPLEX_TOLERANCE, check_number, is_numeric
+from tacit.base.validation import LEAST, SIMPLEX_TOLERANCE, check_number, is_numeric
 from tacit.decoding.posterior import Posterior
 from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
@@ -295,8 +295,8 @@ def check_c(c: float) -> None:
 
 
 def check_kappa(kappa: float | None) -> None:
-    """Raise ValueError unless kappa is left out or a positive number."""
-    if kappa is not None and not (is_numeric(kappa) and 0 < kappa < np.inf):
+    """Raise ValueError unless kappa is left out or a positive number, which can be divided by."""
+    if kappa is not None and not (is_numeric(kappa) and LEAST <= kappa < np.inf):
         raise ValueError(f"kappa must be positive and finite, got {kappa!r}; leave it out to use Lemma 3.4's")
 
 
