@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 
 from tacit.logs.files import MOST_LINE, RawRecord, arrow_module, dump_json, parquet_module, parse_json
 from tacit.logs.record import Fault
@@ -124,31 +125,26 @@ class ParquetRows:
         """
         metadata = self._reader.metadata.row_group(group)
         columns = [metadata.column(number) for number in range(metadata.num_columns)]
-        shared = sum(each.total_uncompressed_size for each in columns if SHARING.intersection(each.encodings))
-        size = metadata.total_byte_size // max(self._sizes[group], 1)
+        shared: int = sum(
+            each.total_uncompressed_size for each in columns if SHARING.intersection(each.encodings)
+        )
+        size: int = metadata.total_byte_size // max(self._sizes[group], 1)
         return max(1, min(BATCH, MOST_LINE // max(size, 1), MOST_SHARED // max(shared, 1)))
 
     def _records(self, batch: Any, first: int) -> Iterator[RawRecord]:
-        for row, found in _convert(batch, first):
-            made = found if isinstance(found, Fault) else self._record(found)
-            if isinstance(made, Fault):
-                yield RawRecord(self.file, row, _text(found), fault=made)
-            else:
-                yield RawRecord(self.file, row, record=made)
-
-    def _record(self, row: dict[str, Any]) -> dict[str, Any] | Fault:
-        if not self._marked:
-            return {key: _without_nulls(value) for key, value in row.items() if value is not None}
-        record = {key: value for key, value in row.items() if value is not None}
-        for key in JSON_COLUMNS:
-            if key in record:
+        file, read = self.file, _from_json if self._marked else _without_nulls
+        for begin, rows in _convert(batch, first):
+            if isinstance(rows, Fault):
+                yield RawRecord(file, begin, fault=rows)
+                continue
+            for number, row in enumerate(rows, begin):
                 try:
-                    record[key] = parse_json(record[key])
+                    yield RawRecord(file, number, b"", read(row))
                 except ValueError as error:
-                    return Fault(
-                        "not-json", f"the column {key} must hold JSON text, got what is none ({error})"
+                    fault = Fault(
+                        "not-json", f"the columns {JSON_COLUMNS} must hold JSON text ({error}); mend the row"
                     )
-        return record
+                    yield RawRecord(file, number, RawRecord(file, number, record=row).text(), fault=fault)
 
     def _damage(self, group: int, first: int, row: int, what: str) -> RawRecord:
         read = (
@@ -184,12 +180,12 @@ def _digests_of(told: Mapping[bytes, bytes], groups: int) -> Sequence[str] | Non
     return digests
 
 
-def _convert(batch: Any, first: int) -> Iterator[tuple[int, dict[str, Any] | Fault]]:
-    """Yield the rows of a batch with their numbers, by halves where it is too large or some row cannot be had."""
+def _convert(batch: Any, first: int) -> Iterator[tuple[int, list[dict[str, Any]] | Fault]]:
+    """Yield the rows of a batch and the number of the first, by halves where it is too large or some cannot be had."""
     error: Exception | None = None
     if batch.nbytes <= MOST_LINE:
         try:
-            yield from enumerate(batch.to_pylist(), first)
+            yield first, batch.to_pylist()
             return
         except (*FAILURES, arrow_module().ArrowException) as caught:
             error = caught
@@ -204,12 +200,17 @@ def _convert(batch: Any, first: int) -> Iterator[tuple[int, dict[str, Any] | Fau
         yield first, Fault("line-too-long", message)
 
 
-def _text(row: dict[str, Any] | Fault) -> bytes:
-    return b"" if isinstance(row, Fault) else RawRecord("", 0, record=row).text()
+def _from_json(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a row of JSON texts; raise ValueError if one is none."""
+    record = {key: value for key, value in row.items() if value is not None}
+    for key in JSON_COLUMNS:
+        if key in record:
+            record[key] = orjson.loads(record[key])
+    return record
 
 
 def _without_nulls(value: Any) -> Any:
-    """Return a nested value without the fields that it does not have, which Arrow fills with None."""
+    """Return a nested row without the fields that it does not have, which Arrow fills with None."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
