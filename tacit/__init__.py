@@ -10,7 +10,6 @@ Everything at this door is imported when it is asked for, so that `import tacit`
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from tacit.trust.anchors import Anchor
     from tacit.trust.findings import Diagnosis, Finding
 
-__version__ = version("tacit")
+    __version__: str
 
 __all__ = [
     "Agent",
@@ -98,6 +97,8 @@ def __getattr__(name: str) -> Any:
         found = import_module("tacit.offline.fit").diagnose_logs
     elif name in PLACES:
         found = getattr(import_module(PLACES[name]), name)
+    elif name == "__version__":
+        found = import_module("importlib.metadata").version("tacit")
     elif name in ROOMS:
         found = import_module(f"tacit.{name}")
     else:

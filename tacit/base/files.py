@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import IO, Any, TypeVar
 
@@ -116,15 +117,74 @@ class NewFile:
         except WriteError:
             raise
         except OSError as error:
-            raise WriteError(
-                f"{str(self.path)!r} cannot be written: {error.strerror or error}; make room or give another place"
-            ) from error
+            raise _unwritable(self.path, error) from error
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that a crash leaves either the old content or the new, and the new on disk."""
     with NewFile(path) as file:
         file.write(content)
+
+
+@contextmanager
+def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a folder to fill, which at the end is on disk and takes its name, or is removed if anything was raised.
+
+    There may be an empty folder of that name, and nothing else.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        stem = target.name[:LONGEST_STEM]
+        with TemporaryDirectory(PART, f"{stem}.", target.parent, ignore_cleanup_errors=True) as around:
+            made = Path(around) / "new"
+            made.mkdir()
+            yield made
+            _sync_tree(made)
+            os.replace(made, target)
+        sync_folder(target.parent)
+    except WriteError:
+        raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise `WriteError` unless a file can be made at a place: before hours of work, not after them."""
+    NewFile(path).discard()
+
+
+def check_distinct(
+    outputs: Iterable[str | os.PathLike[str] | None], inputs: Iterable[str | os.PathLike[str]] = ()
+) -> None:
+    """Raise ValueError if a file that will be written is one that is read, or if two that are written are one.
+
+    Files are the same by what they are, not by what they are called: links of either kind lead to one file. Outputs
+    that are None are not written.
+
+    >>> check_distinct(["labels.jsonl", None], ["logs.jsonl"])
+    >>> check_distinct(["labels.jsonl", "./labels.jsonl"])
+    Traceback (most recent call last):
+    ...
+    ValueError: every output must have a place of its own, got 'labels.jsonl' and './labels.jsonl', which are the \
+same file; give another place for one of them
+    """
+    read = {_identity(place): place for place in inputs}
+    written: dict[tuple[object, ...], str | os.PathLike[str]] = {}
+    for place in outputs:
+        if place is None:
+            continue
+        same = _identity(place)
+        if same in read:
+            raise ValueError(
+                f"what is written must not replace what is read, got {os.fspath(place)!r}, which is the same file as "
+                f"the input {os.fspath(read[same])!r}; give another place"
+            )
+        if same in written:
+            raise ValueError(
+                f"every output must have a place of its own, got {os.fspath(written[same])!r} and "
+                f"{os.fspath(place)!r}, which are the same file; give another place for one of them"
+            )
+        written[same] = place
 
 
 def sync_folder(folder: Path) -> None:
@@ -136,6 +196,29 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError) -> WriteError:
+    why = error.strerror or error
+    return WriteError(f"{os.fspath(path)!r} cannot be written: {why}; make room or give another place")
+
+
+def _sync_tree(folder: Path) -> None:
+    """Bring a folder and all that is in it to disk."""
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            with open(Path(inside) / name, "rb") as file:
+                os.fsync(file.fileno())
+        sync_folder(Path(inside))
+
+
+def _identity(place: str | os.PathLike[str]) -> tuple[object, ...]:
+    """Return by what a file is known: its device and number, or where it will be if it is not there yet."""
+    try:
+        found = os.stat(place)
+    except OSError:
+        return (os.path.realpath(place),)
+    return found.st_dev, found.st_ino
 
 
 def _mode_to_keep(path: Path) -> int | None:

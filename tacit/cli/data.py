@@ -77,6 +77,7 @@ def dialogues(
     """
     console = Console()
     with guarded(console, "What was written is kept: give the same command to go on."):
+        _check_place(out, data)
         order = _order(out, setting, data, seed, count, part)
         if endpoint or model or local_model:
             writer = _writer(endpoint, model, local_model)
@@ -85,6 +86,15 @@ def dialogues(
             made = _make(order)
         _write(out, made)
         say(console, f"{len(made):,} dialogues ({setting}, tasks: {order.source}) in {out}")
+
+
+def _check_place(out: Path, data: Path | None) -> None:
+    """Raise if a dialogue file would replace one of the corpora."""
+    from tacit.base.files import check_distinct
+    from tacit.envs.corpus_files import data_directory
+
+    corpora = [file for file in (data or data_directory()).rglob("*") if file.is_file()]
+    check_distinct([out, out.with_name(out.name + CACHE)], corpora)
 
 
 class _Order(NamedTuple):

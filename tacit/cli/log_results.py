@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from tacit.trust.findings import Finding
 
 
+UNKNOWN = ("cannot be computed", "none")
+"""What stands for an estimate, and for its interval, that there is not."""
+
+
 def show_verdict(console: Console, verdict: str, findings: Iterable[Finding]) -> None:
     """Print a verdict and the findings that need attention."""
     from tacit.trust.findings import raised
@@ -58,7 +62,10 @@ def show_evaluation(console: Console, found: Evaluation) -> None:
         table.add_column(heading)
     for name, each in found.estimates.items():
         lower = found.lower_bounds[name]
-        table.add_row(name, f"{each.value:.4f}", f"{each.low:.4f} to {each.high:.4f}", f"{lower.value:.4f}")
+        value, interval = (
+            UNKNOWN if each is None else (f"{each.value:.4f}", f"{each.low:.4f} to {each.high:.4f}")
+        )
+        table.add_row(name, value, interval, UNKNOWN[0] if lower is None else f"{lower.value:.4f}")
     console.print(table)
     for warning in found.warnings:
         say(console, warning, "warning")
@@ -78,12 +85,20 @@ def show_conversion(console: Console, done: Conversion, to: str) -> None:
         say(console, f"{sum(done.left_out.values()):,} episodes {how} ({reasons}).")
 
 
-def show_problems(console: Console, problems: Problems) -> None:
-    """Print how many episodes were set aside, why, where the first is and where they are kept."""
-    kinds = ", ".join(f"{rule}: {n:,}" for rule, n in problems.by_rule.most_common())
-    say(
-        console,
-        f"{problems.total:,} episodes set aside ({kinds}), the first in {problems.first[0]}. All are in "
-        f"{problems.side}",
-        "warning",
-    )
+def show_problems(console: Console, problems: Problems, failed: bool = False) -> None:
+    """Print how many episodes were set aside, if any, why, where the first is and where they are kept.
+
+    Where a command failed, the error tells of the first.
+    """
+    if not problems.total:
+        return
+    if problems.unwritten is not None:
+        where = f" They are kept nowhere: {problems.unwritten}; say where to keep them with --rejected PLACE"
+    elif problems.written == problems.total:
+        where = f" All are in {problems.side}"
+    elif problems.written:
+        where = f" All but those that had been read before are in {problems.side}"
+    else:
+        where = ""
+    first = "" if failed else f", the first in {problems.first[0]}"
+    say(console, f"{problems.total:,} episodes set aside ({problems.reasons}){first}.{where}", "warning")

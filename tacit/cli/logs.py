@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -71,9 +71,10 @@ def fit(
     rejected: Rejected = None,
 ) -> None:
     """Fit a model of what feedback means to logged episodes whose last action was random."""
-    from tacit.offline.fit import fit as fit_model
+    given = [layout] if layout else []
+    with session(logs, strict, rejected, out, given) as (console, problems, progress):
+        from tacit.offline.fit import fit as fit_model
 
-    with session(logs, strict, rejected) as (console, problems, progress):
         model = fit_model(
             logs,
             c,
@@ -85,7 +86,6 @@ def fit(
             engine=engine,
         )
         model.save(out)
-        problems.close()
         show_certificate(console, model.certificate)
         say(console, out)
 
@@ -103,7 +103,7 @@ def label(
     rejected: Rejected = None,
 ) -> None:
     """Write what each episode's feedback means: one row an episode."""
-    with session(logs, strict, rejected) as (console, problems, progress):
+    with session(logs, strict, rejected, out, [model]) as (console, problems, progress):
         done = load(model).label(logs, out, problems, progress, processes, engine)
         say(console, f"{done.rows:,} episodes labelled, {done.rejected:,} set aside.")
         say(console, out)
@@ -121,9 +121,10 @@ def diagnose(
     rejected: Rejected = None,
 ) -> None:
     """Say whether logs can be decoded, why, and where more exploration is needed, on one page."""
-    from tacit.offline.fit import diagnose_logs
+    given = [layout] if layout else []
+    with session(logs, strict, rejected, out, given) as (console, problems, progress):
+        from tacit.offline.fit import diagnose_logs
 
-    with session(logs, strict, rejected) as (console, problems, progress):
         found = diagnose_logs(logs, c, read_layout(layout), assume_uniform, problems, progress, engine)
         found.write(out)
         show_verdict(console, found.verdict, found.findings)
@@ -142,13 +143,11 @@ def evaluate(
     rejected: Rejected = None,
 ) -> None:
     """Estimate what a policy would have earned in place of the logged one."""
-    from tacit.base.files import write_atomically
-
-    with session(logs, strict, rejected) as (console, problems, progress):
+    with session(logs, strict, rejected, out, [model, Path(policy)]) as (console, problems, progress):
         found = load(model).evaluate(logs, policy, problems, progress)
         show_evaluation(console, found)
         if out is not None:
-            write_atomically(out, json.dumps(found.to_json(), indent=2).encode() + b"\n")
+            found.write(out)
             say(console, out)
 
 
@@ -162,7 +161,7 @@ def train(
     rejected: Rejected = None,
 ) -> None:
     """Learn a policy from logs and write it as an agent that goes on learning online."""
-    with session(logs, strict, rejected) as (console, problems, progress):
+    with session(logs, strict, rejected, out, [model]) as (console, problems, progress):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             agent = load(model).train(logs, seed, problems, progress)
@@ -194,11 +193,11 @@ def convert(
     rejected: Rejected = None,
 ) -> None:
     """Convert logs from and to Vowpal Wabbit's dsjson, and labelled logs to datasets for TRL."""
-    from tacit.logs.convert import convert as convert_logs
-    from tacit.logs.dsjson import EventSettings
-    from tacit.logs.trl import Export
-
     with session([source], strict, rejected) as (console, problems, progress):
+        from tacit.logs.convert import convert as convert_logs
+        from tacit.logs.dsjson import EventSettings
+        from tacit.logs.trl import Export
+
         events = EventSettings(feedback_from, reward_from, window)
         export = Export("trl-reward", form, every_step, threshold, min_confidence)
         done = convert_logs(source, out, to, labels, events, export, source_format, problems, progress)
@@ -208,13 +207,18 @@ def convert(
 
 @contextmanager
 def session(
-    logs: list[Path], strict: bool, rejected: Path | None
+    logs: list[Path],
+    strict: bool,
+    rejected: Path | None,
+    out: Path | None = None,
+    inputs: Sequence[Path] = (),
 ) -> Iterator[tuple[Console, Problems, Callable[[int], None]]]:
-    """Give a command its console, problems and progress; afterwards tell what was set aside, or what went wrong."""
-    from tacit.logs.problems import Problems
+    """Give a command its console, problems and progress; afterwards tell what was set aside, or what went wrong.
 
+    Before anything is done, `out` must be a place that can be written and none of the logs or `inputs`. (A conversion,
+    whose logs may be of another format, sees to its own.)
+    """
     console = Console()
-    problems = Problems(strict, None if strict else rejected or side_file(logs[0]))
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -223,22 +227,52 @@ def session(
         TimeElapsedColumn(),
     )
     with guarded(console, "Nothing was written."):
-        with problems, Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task("episodes", total=None)
-            yield console, problems, lambda n: bar.advance(task, n)
-        if problems.total:
-            show_problems(console, problems)
+        problems = open_problems(logs, strict, rejected)
+        if out is not None:
+            check_places(logs, out, problems, inputs)
+        try:
+            with problems, Progress(*columns, console=console, transient=True) as bar:
+                task = bar.add_task("episodes", total=None)
+                yield console, problems, lambda n: bar.advance(task, n)
+        except Exception:
+            show_problems(console, problems, failed=True)
+            raise
+        show_problems(console, problems)
+        clear_stale(logs, problems)
 
 
-def side_file(path: Path) -> Path:
-    """Return where the bad episodes of a log go: `logs.rejected.jsonl` beside `logs.jsonl.gz`.
+def open_problems(logs: list[Path], strict: bool, rejected: Path | None) -> Problems:
+    """Return where what is wrong goes: to a place that was asked for, or beside the logs if that can be."""
+    from tacit.base.files import check_writable
+    from tacit.logs.problems import Problems
+    from tacit.logs.side_files import is_side_file, side_file
 
-    >>> side_file(Path("day/logs.jsonl.gz")).as_posix()
-    'day/logs.rejected.jsonl'
-    """
-    from tacit.logs.files import REJECTED
+    if strict:
+        return Problems(strict)
+    if rejected is not None:
+        check_writable(rejected)
+        return Problems(side=rejected, go_on=True)
+    place = side_file(logs)
+    if place.exists() and not is_side_file(place):
+        return Problems(unwritten=f"{str(place)!r} is not a side file that Tacit wrote, and stays as it is")
+    return Problems(side=place, go_on=True)
 
-    return path.with_name(path.name.split(".")[0] + REJECTED)
+
+def check_places(logs: list[Path], out: Path, problems: Problems, inputs: Sequence[Path]) -> None:
+    """Raise unless all that is written can be, and replaces nothing that is read."""
+    from tacit.base.files import check_distinct, check_writable
+    from tacit.logs.files import find_logs
+
+    check_distinct((out, problems.side), [*find_logs(logs), *inputs])
+    check_writable(out)
+
+
+def clear_stale(logs: list[Path], problems: Problems) -> None:
+    """Remove the side file of an earlier command over the same logs, now that nothing is wrong with them."""
+    from tacit.logs.side_files import remove_stale, side_file
+
+    if not problems.written and problems.unwritten is None:
+        remove_stale(side_file(logs))
 
 
 def read_layout(path: Path | None) -> Layout | None:

@@ -14,8 +14,10 @@ from tacit.cli.data import data_app
 from tacit.cli.doctor import doctor
 from tacit.cli.logs import logs_app
 from tacit.cli.reproduce import reproduce
+from tacit.cli.terminal import Commands
 
 app = typer.Typer(
+    cls=Commands,
     help="Learn what to do over several turns from how people react, with no reward ever observed.",
     no_args_is_help=True,
     add_completion=False,

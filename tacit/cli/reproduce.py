@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from tacit.cli.terminal import FAILED, guarded, say
+from tacit.cli.exit_codes import FAILED
+from tacit.cli.terminal import guarded, say
 
 if TYPE_CHECKING:
     from tacit.experiments.study import Request, Runs, Study
@@ -59,6 +60,7 @@ def reproduce(
         options = {"model": model, "setting": setting, "data": data, "dialogues": dialogues}
         study = _study(name, options | {"skip_broken": skip_broken})
         request = _request(study, seeds, fraction, out, engine, jobs)
+        _check_results(request, dialogues)
         if not _reproduce(request, console):
             raise typer.Exit(FAILED)
 
@@ -85,20 +87,31 @@ def _request(
         raise typer.BadParameter(str(error)) from None
 
 
+def _check_results(request: Request, dialogues: Path | None) -> None:
+    """Raise if results would replace the dialogues that they are made from."""
+    from tacit.base.files import check_distinct
+    from tacit.experiments.publish import FILES
+
+    written = [request.directory / file for file in (*FILES, FAILURES)]
+    check_distinct(written, [dialogues] if dialogues else [])
+
+
 def _reproduce(request: Request, console: Console) -> bool:
     """Perform, publish and show a study; return whether all went well."""
+    from tacit.experiments.lock import hold
     from tacit.experiments.publish import publish
     from tacit.experiments.run import perform
 
     try:
-        runs = perform(request, console)
-        if runs.failures:
-            _tell_failures(runs, console)
-            return False
-        summary = publish(runs)
+        with hold(request.directory):
+            runs = perform(request, console)
+            if runs.failures:
+                _tell_failures(runs, console)
+                return False
+            summary = publish(runs)
+            (request.directory / FAILURES).unlink(missing_ok=True)
     except OSError as error:
         raise OSError(f"results cannot be written ({error}); choose another --out or make room") from None
-    (request.directory / FAILURES).unlink(missing_ok=True)
     for table in runs.study.tables(runs, summary):
         console.print(table)
     _tell_remarks(runs, console)
@@ -119,8 +132,11 @@ def _tell_remarks(runs: Runs, console: Console) -> None:
 
 
 def _tell_failures(runs: Runs, console: Console) -> None:
+    from tacit.base.files import write_atomically
+
     log = runs.request.directory / FAILURES
-    log.write_text("\n".join(f"{f.task.label}: {f.reason}\n{f.details}" for f in runs.failures))
+    told = "\n".join(f"{f.task.label}: {f.reason}\n{f.details}" for f in runs.failures)
+    write_atomically(log, told.encode("utf-8", "backslashreplace"))
     say(
         console,
         f"{len(runs.failures)} of {len(runs.failures) + len(runs.results)} runs failed, so no figure was made; details "

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tacit.base.files import check_distinct
 from tacit.logs.dsjson import EventSettings, events_of
 from tacit.logs.dsjson_joining import find_events, read_dsjson
 from tacit.logs.episode import LoggedEpisode
 from tacit.logs.files import find_logs
 from tacit.logs.labels import join_labels, read_labels, why_not
-from tacit.logs.problems import Problems
+from tacit.logs.problems import Problems, nothing_usable
 from tacit.logs.reading import Progress, read_logs, tally
 from tacit.logs.record import LogError
 from tacit.logs.trl import (
@@ -66,7 +67,8 @@ def convert(
 
     `to` is `logs`, `dsjson`, `trl-reward` or `trl-kto`; `source_format`, by the source's ending unless given, is `logs`
     or `dsjson`. With labels, events carry the decoded reward as cost; a dataset needs them. Without `problems` the
-    first episode that breaks a rule raises `LogError`. The output is there when it is whole.
+    first episode that breaks a rule raises `LogError`; so do logs without a sound one. The output is there when it is
+    whole, and must not be among what is read.
 
     >>> import tempfile
     >>> from tacit.logs.episode import LoggedStep
@@ -81,7 +83,9 @@ def convert(
     """
     kind = _check_request(source, to, labels, source_format)
     own = problems if problems is not None else Problems(strict=True)
-    episodes = _Counted(_read(source, kind, events, own), progress)
+    read = [*find_sources(source, kind), *(find_logs(labels) if labels is not None else ())]
+    check_distinct((out, own.side), read)
+    episodes = _Counted(_read(source, kind, events, own), progress, own)
     if to == "logs":
         return _write_logs(episodes, out)
     export = export or Export()
@@ -109,16 +113,25 @@ def format_of(path: str | os.PathLike[str]) -> str:
     return "dsjson" if Path(path).name.endswith(DSJSON_ENDINGS) else "logs"
 
 
-class _Counted:
-    """Episodes, counted as they pass."""
+def find_sources(source: str | os.PathLike[str], kind: str) -> list[Path]:
+    """Return the files of a format that a path stands for."""
+    return find_logs(source) if kind == "logs" else find_events(source)
 
-    def __init__(self, episodes: Iterable[LoggedEpisode], progress: Progress | None) -> None:
-        self._episodes, self._progress, self.n = episodes, progress, 0
+
+class _Counted:
+    """Episodes, counted as they pass; none at all is an error that tells what was wrong."""
+
+    def __init__(
+        self, episodes: Iterable[LoggedEpisode], progress: Progress | None, problems: Problems
+    ) -> None:
+        self._episodes, self._progress, self._problems, self.n = episodes, progress, problems, 0
 
     def __iter__(self) -> Iterator[LoggedEpisode]:
         for episode in tally(self._episodes, self._progress):
             self.n += 1
             yield episode
+        if not self.n:
+            raise nothing_usable(self._problems)
 
 
 def _read(
@@ -180,5 +193,4 @@ def _check_request(
         raise LogError(f"{to} needs labels, got none; run `tacit label` and give its file with --labels")
     if to == "logs" and labels is not None:
         raise LogError("labels are not part of logs, got --labels with --to logs; leave them out")
-    find_logs(source) if kind == "logs" else find_events(source)
     return kind

@@ -19,6 +19,7 @@ from tacit.logs.files import RawRecord, check_file, list_folder, parse_json, reg
 from tacit.logs.pieces import iterate_raw
 from tacit.logs.problems import Problem, Problems
 from tacit.logs.record import EpisodeRecord, Fault, find_fault
+from tacit.logs.repeats import KnownNames
 
 ENDINGS = tuple(f".{kind}{packed}" for kind in ("dsjson", "json", "jsonl") for packed in ("", ".gz", ".zst"))
 """Endings of the files that a directory of events stands for; a file that is named may end in any way."""
@@ -55,8 +56,21 @@ def read_dsjson(
     ...     [(episode.episode, episode.context, episode.steps[0].action) for episode in read_dsjson(folder)]
     [('events.json:1', {'hour': 9}, 'tea')]
     """
-    how = how or EventSettings()
-    problems = problems if problems is not None else Problems(strict=True)
+    problems, known = problems if problems is not None else Problems(strict=True), KnownNames()
+    for episode in _join_events(path, how or EventSettings(), problems):
+        record = episode.to_json()
+        raw = RawRecord(*(episode.source or (os.fspath(path), 0)), record=cast(dict[str, Any], record))
+        fault = known.find_repeat(raw, record)
+        if fault is None:
+            yield episode
+        else:
+            problems.reject(raw, fault)
+
+
+def _join_events(
+    path: str | os.PathLike[str], how: EventSettings, problems: Problems
+) -> Iterator[LoggedEpisode]:
+    """Yield the episodes of events, the same one as often as it comes."""
     waiting: OrderedDict[str | int, Open] = OrderedDict()
     for number, raw in enumerate(iterate_raw(find_events(path))):
         event = _understood(raw, how)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from tacit.base.arrays import BoolArray
 from tacit.logs.files import MOST_LINE, RawRecord, arrow_module, dump_json, parquet_module, parse_json
 from tacit.logs.record import Fault
 
@@ -70,21 +71,27 @@ def _update(lengths: Any, values: Any, column: Any) -> None:
     """Add a column to two digests: how long each value is (or that there is none), and the values."""
     if not len(column):
         return
-    arrow = arrow_module()
+    arrow, n = arrow_module(), len(column)
     if arrow.types.is_string(column.type):
         _, offsets, text = column.buffers()
-        ends = np.frombuffer(offsets, np.int32, len(column) + 1, column.offset * 4)
+        ends = np.frombuffer(offsets, np.int32, n + 1, column.offset * 4)
         lengths.update(np.where(_is_null(column), -1, np.diff(ends)).astype(np.int32))
         values.update(memoryview(text or b"")[ends[0] : ends[-1]])
     elif arrow.types.is_float64(column.type):
-        lengths.update(_is_null(column).astype(np.int32))
-        values.update(column.fill_null(0.0).to_numpy(zero_copy_only=False))
+        null, numbers = _is_null(column), np.frombuffer(column.buffers()[1], np.float64, n, column.offset * 8)
+        lengths.update(null.astype(np.int32))
+        values.update(np.where(null, 0.0, numbers))
     else:  # a type that no file of ours has: a digest, and another one
         values.update(repr(column.to_pylist()).encode())
 
 
-def _is_null(column: Any) -> Any:
-    return column.is_null().to_numpy(zero_copy_only=False)
+def _is_null(column: Any) -> BoolArray:
+    """Return which values there are not, from the bits that say so: asking Arrow takes a fifth of a second to load."""
+    bits = column.buffers()[0]
+    if bits is None or not column.null_count:
+        return np.zeros(len(column), np.bool_)
+    there = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    return there[column.offset : column.offset + len(column)] == 0
 
 
 class ParquetRows:

@@ -6,12 +6,12 @@ import os
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 
 from tacit.logs.files import RawRecord
 from tacit.logs.record import Fault, LogError
-from tacit.logs.writing import LineWriter
+from tacit.logs.repeats import DUPLICATE
+from tacit.logs.side_files import SideFile
 
 KEPT = 20
 """Problems of which the whole explanation is kept in memory; the side file holds all of them."""
@@ -35,7 +35,9 @@ class Problems:
     """What was wrong with the logs: counted by rule, the first ones in full, all of them in a side file.
 
     With `strict` the first raises `LogError`. The side file is written line by line, {"file", "line", "rule",
-    "problem", "raw"}, and takes its name when it is closed; without problems there is none.
+    "problem", "raw"}, and takes its name when it is closed; without problems there is none, and an episode that was
+    read before, word for word, is counted but not written again. With `go_on` a side file that cannot be written does
+    not stop the work: `unwritten` says why, and `written` how many lines it has.
 
     >>> problems = Problems()
     >>> problems.add(Problem("a.jsonl", 3, "no-feedback", "an episode needs feedback"), b"{}")
@@ -45,14 +47,22 @@ class Problems:
 
     strict: bool = False
     side: str | os.PathLike[str] | None = None
+    go_on: bool = False
     by_rule: Counter[str] = field(default_factory=Counter)
     first: list[Problem] = field(default_factory=list)
-    _writer: LineWriter | None = field(default=None, repr=False)
+    written: int = 0
+    unwritten: str | None = None
+    _file: SideFile | None = field(default=None, repr=False)
 
     @property
     def total(self) -> int:
         """Return how many episodes were set aside."""
         return self.by_rule.total()
+
+    @property
+    def reasons(self) -> str:
+        """Return the rules that were broken and how often, the commonest first."""
+        return ", ".join(f"{rule}: {n:,}" for rule, n in self.by_rule.most_common())
 
     def add(self, problem: Problem, raw: bytes) -> None:
         """Count a problem and keep the line that has it; raise if problems are not to be lived with."""
@@ -61,17 +71,8 @@ class Problems:
         self.by_rule[problem.rule] += 1
         if len(self.first) < KEPT:
             self.first.append(problem)
-        if self.side is not None:
-            self._writer = self._writer or LineWriter(Path(self.side))
-            self._writer.write(
-                {
-                    "file": problem.file,
-                    "line": problem.line,
-                    "rule": problem.rule,
-                    "problem": problem.message,
-                    "raw": raw.decode("utf-8", "backslashreplace").rstrip("\r\n"),
-                }
-            )
+        if self.side is not None and self.unwritten is None and problem.rule != DUPLICATE:
+            self._write(self.side, problem, raw)
 
     def reject(self, raw: RawRecord, fault: Fault) -> None:
         """Add what is wrong with a line or row."""
@@ -86,11 +87,15 @@ class Problems:
                 stacklevel=3,
             )
 
-    def close(self) -> None:
-        """Finish the side file, if there is one."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+    def close(self, keep: bool = True) -> None:
+        """Finish the side file, if there is one; `keep=False` leaves what was there before."""
+        file, self._file = self._file, None
+        if file is None:
+            return
+        try:
+            file.close(keep)
+        except OSError as error:
+            self._give_up(error)
 
     def __enter__(self) -> Problems:
         return self
@@ -98,7 +103,24 @@ class Problems:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(keep=kind is None or issubclass(kind, Exception))  # what was wrong tells why a call failed
+
+    def _write(self, side: str | os.PathLike[str], problem: Problem, raw: bytes) -> None:
+        try:
+            self._file = self._file or SideFile(side)
+            self._file.write(problem.file, problem.line, problem.rule, problem.message, raw)
+            self.written += 1
+        except OSError as error:
+            file, self._file = self._file, None
+            if file is not None:
+                file.close(keep=False)
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        """Do without the side file, if that is allowed."""
+        if not self.go_on:
+            raise error
+        self.written, self.unwritten = 0, str(error)
 
 
 class KeptProblems(Problems):
@@ -111,3 +133,19 @@ class KeptProblems(Problems):
     def add(self, problem: Problem, raw: bytes) -> None:
         """Keep a problem."""
         self.kept.append((problem, raw))
+
+
+def nothing_usable(problems: Problems) -> LogError:
+    """Return the error of a call that found no episode to work with: how many were set aside, and why.
+
+    >>> str(nothing_usable(Problems()))
+    'logs must hold at least one episode, got none: they are empty; give logs that hold episodes'
+    """
+    if not problems.total:
+        return LogError(
+            "logs must hold at least one episode, got none: they are empty; give logs that hold episodes"
+        )
+    return LogError(
+        f"logs must hold at least one episode that can be used, got none: {problems.total:,} were set aside "
+        f"({problems.reasons}), the first in {problems.first[0]}"
+    )

@@ -9,20 +9,22 @@ way in; only who asks for them (`read_logs`, conversions) gets `LoggedEpisode`s.
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
+
+import numpy as np
 
 from tacit.logs.episode import LoggedEpisode, episode_of
 from tacit.logs.files import LogPaths, RawRecord, find_logs, parse_json
 from tacit.logs.pieces import iterate_raw
 from tacit.logs.problems import Problems
-from tacit.logs.record import EpisodeRecord, Fault, find_fault
+from tacit.logs.record import EpisodeRecord, Fault, find_chance_fault, find_fault
+from tacit.logs.repeats import LogEntry, set_repeats_aside
 
 Logs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[LoggedEpisode]
 """Logs as a path, several paths, or episodes."""
-LogEntry = tuple[RawRecord, EpisodeRecord | Fault]
-"""A line or row, and its record or the rule that it breaks."""
 Progress = Callable[[int], None]
 """Called now and then with how many episodes were read since the last call."""
 
@@ -52,7 +54,7 @@ def read_logs(
     ['thanks']
     """
     own = problems if problems is not None else Problems(strict)
-    for raw, found in check_raws(iterate_raw(find_logs(paths))):
+    for raw, found in set_repeats_aside(check_raws(iterate_raw(find_logs(paths)))):
         if isinstance(found, Fault):
             own.reject(raw, found)
         else:
@@ -81,7 +83,7 @@ class LogSource:
             self._kept = [_entry_of(episode, place) for place, episode in enumerate(given, 1)]  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[LogEntry]:
-        return iter(self._kept) if self.files is None else check_raws(iterate_raw(self.files))
+        return set_repeats_aside(self._kept if self.files is None else check_raws(iterate_raw(self.files)))
 
     def __str__(self) -> str:
         return IN_MEMORY if self.files is None else ", ".join(self._names)
@@ -113,15 +115,37 @@ def check_raw(raw: RawRecord) -> EpisodeRecord | Fault:
     try:
         record = raw.record if raw.record is not None else parse_json(raw.line_text)
     except ValueError as error:
+        if looks_like_utf16(raw.line_text):
+            return Fault(
+                "not-json", "a line must be in UTF-8, got what looks like UTF-16; convert the file to UTF-8"
+            )
         return Fault("not-json", f"a line must be one JSON object, got {_abridged(raw.text())} ({error})")
     fault = find_fault(record)
     return fault if fault is not None else cast(EpisodeRecord, record)
 
 
+def looks_like_utf16(text: bytes) -> bool:
+    """Return whether a line that is no JSON may be text in UTF-16: a byte order mark, or every other byte zero.
+
+    >>> looks_like_utf16('{"episode": 1}'.encode("utf-16-le")), looks_like_utf16(b'{"episode": 1')
+    (True, False)
+    """
+    even, odd = text[0:64:2], text[1:64:2]
+    halves = (not any(even) and all(odd)) or (not any(odd) and all(even))
+    return text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (len(text) > 3 and halves)
+
+
 def _entry_of(episode: LoggedEpisode, place: int) -> LogEntry:
+    """Return an episode of a program: its values are the program's own, its probabilities are checked."""
     record = episode.to_json()
     file, line = episode.source or (IN_MEMORY, place)
-    return RawRecord(file, line, record=record), record  # type: ignore[arg-type]
+    raw = RawRecord(file, line, record=record)  # type: ignore[arg-type]
+    for number, step in enumerate(episode.steps, 1):
+        p = step.probability
+        p = p.item() if isinstance(p, np.generic) else p
+        if p is not None and (fault := find_chance_fault(number, p)) is not None:
+            return raw, fault
+    return raw, record
 
 
 def _abridged(text: bytes, most: int = 60) -> str:

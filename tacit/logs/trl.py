@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from tacit.base.files import new_folder
 from tacit.logs.episode import LoggedEpisode
 from tacit.logs.files import dump_json
 from tacit.logs.labels import DECODED, MIN_CONFIDENCE, LabelledRow, why_not
@@ -141,8 +141,8 @@ def write_dataset(rows: Iterable[dict[str, Any]], export: Export, out: str | os.
     datasets = datasets_module()
     from datasets.arrow_writer import ArrowWriter  # type: ignore[import-untyped]
 
-    with TemporaryDirectory(prefix=f"{out.name}.", suffix=".part", dir=out.parent) as folder:
-        file, made = Path(folder) / "rows.arrow", Path(folder) / "dataset"
+    with new_folder(out) as made:
+        file = made.with_name("rows.arrow")  # beside it, and gone with what was around both
         with ArrowWriter(path=str(file), features=_columns(datasets, export)) as writer:
             for row in rows:
                 writer.write(row)
@@ -153,7 +153,6 @@ def write_dataset(rows: Iterable[dict[str, Any]], export: Export, out: str | os.
             )
         with _quiet(datasets):
             datasets.Dataset.from_file(str(file)).save_to_disk(str(made))
-        os.replace(made, out)
     return n
 
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.engines.dealing import deal
-from tacit.engines.task import Report
-from tacit.logs.pieces import Piece, list_pieces, raw_records
+from tacit.logs.pieces import list_pieces
 from tacit.logs.problems import Problems
-from tacit.logs.reading import Logs, LogSource, Progress, check_raws
+from tacit.logs.reading import Logs, LogSource, Progress
 from tacit.logs.record import LogError
 from tacit.logs.survey import Survey, survey_entries
 from tacit.offline.diagnosis import LogDiagnosis
 from tacit.offline.label import check_engine_reads
 from tacit.offline.model import RewardModel
+from tacit.offline.passes import Pass, deal_pieces, read_through
 from tacit.offline.request import IGNORE, FitRequest
 from tacit.offline.tables.diagnose import diagnose_nothing_to_learn
 from tacit.offline.tables.fit import TableFitting
@@ -86,6 +85,8 @@ def _choose_fitting(request: FitRequest, layout: Layout | None) -> TableFitting 
     if layout is not None:
         return TableFitting(request, layout)
     survey = _survey(request)
+    if not survey.shapes:  # the pass over nothing says what is wrong with it
+        list(read_through(request.source, lambda record, line: record, request.problems, request.progress))
     _check_horizons(survey, request.problems)
     if survey.text:
         return TextFitting(request, survey)
@@ -97,17 +98,14 @@ def _survey(request: FitRequest) -> Survey:
     if request.engine == "local" or request.source.files is None:
         return survey_entries(request.source)
     survey = Survey()
-    for done in deal(list_pieces(request.source.files), Surveyor, engine=request.engine):
-        survey.merge(done.result)
+    for found in deal_pieces(list_pieces(request.source.files), make_survey, request.engine):
+        survey.merge(found)
     return survey
 
 
-class Surveyor:
-    """Surveys pieces, in a worker."""
-
-    def __call__(self, piece: Piece, report: Report) -> Survey:
-        """Return what the episodes of one piece have in common."""
-        return survey_entries(check_raws(raw_records(piece)))
+def make_survey() -> Pass[Survey]:
+    """Return what surveys the lines or rows of a piece, in a worker."""
+    return survey_entries
 
 
 def _check_horizons(survey: Survey, problems: Problems | None) -> None:

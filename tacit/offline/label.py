@@ -16,16 +16,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from tacit.engines.dealing import check_engine, deal
-from tacit.engines.task import Report, Work
+from tacit.base.files import check_distinct
+from tacit.engines.dealing import check_engine
 from tacit.logs.files import is_parquet
 from tacit.logs.label_files import LabelWriter, check_label_file, encode_labels
 from tacit.logs.labels import Decoded, LabelledRow, label_row
-from tacit.logs.pieces import Piece, list_pieces, raw_records
-from tacit.logs.problems import KeptProblems, Problem, Problems
-from tacit.logs.reading import LogEntry, LogSource, Progress, check_raws
+from tacit.logs.pieces import list_pieces
+from tacit.logs.problems import KeptProblems, Problem, Problems, nothing_usable
+from tacit.logs.reading import LogSource, Progress
 from tacit.logs.record import EpisodeRecord, Fault, LogError
-from tacit.offline.passes import read_through, sift
+from tacit.logs.repeats import LogEntry
+from tacit.offline.passes import Pass, deal_pieces, read_through, sift
 
 E = TypeVar("E")
 
@@ -87,12 +88,14 @@ def write_labels(
 ) -> LabelSummary:
     """Write a row for each episode to `out`, JSON lines or Parquet by its ending; return how many.
 
-    Without `problems` the first episode that does not fit the model raises `LogError`.
+    Without `problems` the first episode that does not fit the model raises `LogError`; so do logs of which nothing
+    can be labelled, and `out` stays as it was.
     """
     out = Path(out)
     check_label_file(out)
     check_engine_reads(source, engine)
     own = problems if problems is not None else Problems(strict=True)
+    check_distinct((out, own.side), source.files or ())
     before, n = own.total, 0
     with LabelWriter(out) as writer:
         for labelled in _label_pieces(meanings, source, is_parquet(out), processes, engine):
@@ -102,6 +105,8 @@ def write_labels(
             n += labelled.n
             if progress is not None:
                 progress(labelled.n + len(labelled.faults))
+        if not n:
+            raise nothing_usable(own)
     return LabelSummary(n, own.total - before)
 
 
@@ -112,14 +117,9 @@ class Labeller:
         self._restore: Callable[[Mapping[str, Any]], Meanings[Any]] = type(meanings).from_tree
         self._tree, self._as_arrow = meanings.to_tree(), as_arrow
 
-    def __call__(self) -> Work[Piece, Labelled]:
-        """Return the work on one piece."""
-        return partial(label_piece, self._restore(self._tree), self._as_arrow)
-
-
-def label_piece(meanings: Meanings[Any], as_arrow: bool, piece: Piece, report: Report) -> Labelled:
-    """Return the rows of one piece and the faults in it, in the order of the logs."""
-    return label_entries(meanings, as_arrow, check_raws(raw_records(piece)))
+    def __call__(self) -> Pass[Labelled]:
+        """Return what labels the lines or rows of a piece."""
+        return partial(label_entries, self._restore(self._tree), self._as_arrow)
 
 
 def label_entries(meanings: Meanings[Any], as_arrow: bool, entries: Iterable[LogEntry]) -> Labelled:
@@ -174,6 +174,5 @@ def _label_pieces(
         return
     few = sum(file.stat().st_size for file in source.files) <= FEW
     here = engine == "local" and (few if processes is None else processes == 1)
-    make_work = partial(partial, label_piece, meanings, as_arrow) if here else Labeller(meanings, as_arrow)
-    for done in deal(list_pieces(source.files), make_work, engine=engine, jobs=0 if here else processes):
-        yield done.result
+    make_pass = partial(partial, label_entries, meanings, as_arrow) if here else Labeller(meanings, as_arrow)
+    yield from deal_pieces(list_pieces(source.files), make_pass, engine, 0 if here else processes)

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tacit.base.files import PART, NewFile, WriteError, write_atomically
+from tacit.base.files import (
+    PART,
+    NewFile,
+    WriteError,
+    check_distinct,
+    check_writable,
+    new_folder,
+    write_atomically,
+)
 
 
 def parts(folder):
@@ -109,3 +117,68 @@ def test_what_is_no_file_is_refused(tmp_path):
             NewFile(tmp_path / name)
     with pytest.raises(WriteError, match="No such file or directory"):
         NewFile(tmp_path / "missing" / "numbers")
+
+
+def linked(folder, kind):
+    """A file, and another name of it."""
+    file, other = folder / "logs", folder / "other"
+    file.write_text("1 2 3")
+    if kind == "path":
+        return file, folder / "nowhere" / ".." / "logs"
+    (os.link if kind == "hard link" else os.symlink)(file, other)
+    return file, other
+
+
+@pytest.mark.parametrize("kind", ["path", "hard link", "symbolic link"])
+def test_an_output_that_is_an_input_is_refused_by_whatever_name(tmp_path, kind):
+    (tmp_path / "nowhere").mkdir()
+    file, other = linked(tmp_path, kind)
+    for out, given in ((file, other), (other, file)):
+        with pytest.raises(ValueError, match=r"must not replace what is read, got .*; give another place"):
+            check_distinct([tmp_path / "new", out], [tmp_path / "missing", given])
+    with pytest.raises(ValueError, match="every output must have a place of its own"):
+        check_distinct([file, other])
+
+
+def test_outputs_that_are_not_there_yet_are_told_apart_by_where_they_lead(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    with pytest.raises(ValueError, match="place of its own"):
+        check_distinct([tmp_path / "folder" / "new", tmp_path / "link" / "new"])
+    check_distinct([tmp_path / "folder" / "new", None, None], [tmp_path / "new"])
+
+
+def test_a_folder_takes_its_name_when_it_is_whole(tmp_path):
+    with new_folder(tmp_path / "made") as folder:
+        (folder / "inside").mkdir()
+        (folder / "inside" / "file").write_text("1")
+        assert not (tmp_path / "made").exists()
+    assert (tmp_path / "made" / "inside" / "file").read_text() == "1"
+    assert not parts(tmp_path)
+
+
+def test_a_folder_that_breaks_off_leaves_nothing(tmp_path, monkeypatch):
+    def break_off(error):
+        with new_folder(tmp_path / "made") as folder:
+            (folder / "file").write_text("1")
+            raise error
+
+    with pytest.raises(KeyboardInterrupt):
+        break_off(KeyboardInterrupt())
+    with pytest.raises(WriteError, match=r"made.*cannot be written: No space left on device; make room"):
+        break_off(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    monkeypatch.setattr(os, "fsync", fail_with(errno.EIO))
+    with pytest.raises(WriteError, match="Input/output error"), new_folder(tmp_path / "made") as folder:
+        (folder / "file").write_text("1")
+    assert not list(tmp_path.iterdir())
+
+
+def test_whether_a_place_can_be_written_is_found_out_without_a_trace(tmp_path):
+    check_writable(tmp_path / "new")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(
+        WriteError, match=r"cannot be written: No such file or directory; .* give another place"
+    ):
+        check_writable(tmp_path / "nowhere" / "new")
+    with pytest.raises(WriteError, match="it is a directory"):
+        check_writable(tmp_path)

@@ -195,7 +195,7 @@ def test_an_event_with_little_is_read_too(tmp_path):
     ],
 )
 def test_broken_lines_are_told_and_the_rest_goes_on(tmp_path, event, rule):
-    found, problems = kept(tmp_path, [DRINK, event, DRINK])
+    found, problems = kept(tmp_path, [DRINK, event, DRINK | {"EventId": "e12"}])
     assert len(found) == 2
     assert problems.by_rule == {rule: 1}
     assert problems.first[0].line == 2
@@ -408,7 +408,7 @@ def test_errors_say_what_to_do(folder, tmp_path, monkeypatch, words, message):
 
 def test_a_directory_stands_for_its_files(tmp_path):
     write_lines(tmp_path / "a.dsjson", [DRINK])
-    write_lines(tmp_path / "b.json", [DRINK])
+    write_lines(tmp_path / "b.json", [DRINK | {"EventId": "e12"}])
     write_lines(tmp_path / "a.rejected.jsonl", ["{"])
     assert len(read(tmp_path)) == 2
     (tmp_path / "empty").mkdir()

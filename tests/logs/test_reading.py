@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -103,8 +104,8 @@ def test_an_unfinished_line_is_cut_off_before_appending(tmp_path):
     path = tmp_path / "logs.jsonl"
     path.write_bytes(json.dumps(GOOD).encode() + b"\n" + b'{"episode": 2, "cont' + b"x" * 70_000)
     with pytest.warns(UserWarning, match="70,020 bytes"), LogWriter(path, append=True) as writer:
-        writer.write(EPISODES[0])
-    assert [episode.episode for episode in read_logs(path, strict=True)] == ["e1", "e1"]
+        writer.write(EPISODES[1])
+    assert [episode.episode for episode in read_logs(path, strict=True)] == ["e1", 7]
     path.write_bytes(b"no newline at all")
     with pytest.warns(UserWarning, match="17 bytes"), LogWriter(path, append=True) as writer:
         writer.write(EPISODES[0])
@@ -126,7 +127,10 @@ def test_the_mark_of_our_parquet_files_is_part_of_the_format(tmp_path):
 
 
 def test_nested_columns_of_parquet_are_read_as_they_are(tmp_path):
-    rows = [GOOD, {**GOOD, "steps": [{"state": "start", "action": "tell"}], "feedback": "no"}]
+    rows = [
+        GOOD,
+        {**GOOD, "episode": "e2", "steps": [{"state": "start", "action": "tell"}], "feedback": "no"},
+    ]
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "nested.parquet")
     first, second = read_logs(tmp_path)
     assert (first.feedback, first.steps[0].probability) == ("thanks", 0.5)
@@ -135,7 +139,7 @@ def test_nested_columns_of_parquet_are_read_as_they_are(tmp_path):
 
 @pytest.mark.parametrize("rule", BAD)
 def test_bad_episodes_are_counted_located_explained_and_kept(tmp_path, rule):
-    path = write(tmp_path / "logs.jsonl", GOOD, BAD[rule], GOOD)
+    path = write(tmp_path / "logs.jsonl", GOOD, BAD[rule], {**GOOD, "episode": "e2"})
     side = tmp_path / "logs.rejected.jsonl"
     with Problems(side=side) as problems:
         assert len(list(read_logs(path, problems=problems))) == 2
@@ -171,8 +175,8 @@ def test_lines_that_are_not_json_are_kept_raw(tmp_path):
 def test_a_damaged_file_is_told_and_the_next_is_read(tmp_path, ending):
     broken, whole = tmp_path / f"a.{ending}", tmp_path / "b.jsonl"
     with LogWriter(broken) as writer:
-        for _ in range(300):
-            writer.write(EPISODES[0])
+        for n in range(300):
+            writer.write(replace(EPISODES[0], episode=n))
     broken.write_bytes(broken.read_bytes()[:-20])
     write(whole, GOOD)
     problems = Problems()

@@ -1,5 +1,7 @@
 """From logs to a layout and indices: what logs show, in any order, and what they cannot be."""
 
+from itertools import count
+
 import numpy as np
 import pytest
 
@@ -13,11 +15,12 @@ from tacit.logs.survey import BEGIN, START, label_of, survey_logs
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
 
+NAMES = count()
 RAGGED = random_mdp(0, RandomMDPSettings(layers=3, states=3, actions=5, ragged=True)).mdp
 
 
-def episode(*steps, context="x", feedback="y", n=0):
-    return LoggedEpisode(n, context, tuple(LoggedStep(*step) for step in steps), feedback)
+def episode(*steps, context="x", feedback="y"):
+    return LoggedEpisode(next(NAMES), context, tuple(LoggedStep(*step) for step in steps), feedback)
 
 
 def read(layout, logged):

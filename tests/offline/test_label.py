@@ -13,11 +13,11 @@ from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs import lines, packing, pieces
 from tacit.logs.labels import COLUMNS
 from tacit.logs.problems import Problems
-from tacit.logs.reading import LogSource, read_logs
+from tacit.logs.reading import LogSource, check_raws, read_logs
 from tacit.logs.record import LogError
-from tacit.logs.survey import Survey, survey_logs
+from tacit.logs.survey import Survey, survey_entries, survey_logs
 from tacit.logs.writing import LogWriter
-from tacit.offline.fit import Surveyor, fit
+from tacit.offline.fit import fit
 from tacit.offline.label import LabelSummary
 from tacit.offline.tables.gathering import Gathered, Gatherer, gather
 
@@ -73,7 +73,7 @@ def test_parquet_holds_what_json_lines_hold(logs, model, tmp_path):
 @pytest.mark.usefixtures("small_pieces")
 def test_bad_lines_are_located_and_the_rest_is_labelled(logs, model, tmp_path):
     lines = (logs / "logs.jsonl").read_text().splitlines()
-    short = json.loads(lines[1000]) | {"steps": json.loads(lines[1000])["steps"][:1]}
+    short = json.loads(lines[1000]) | {"episode": "short", "steps": json.loads(lines[1000])["steps"][:1]}
     lines[1000:1000] = ["{not json", "", json.dumps(short)]
     (tmp_path / "bad.jsonl").write_text("\n".join(lines))  # and no newline at the end
     with Problems(side=tmp_path / "side.rejected.jsonl") as problems:
@@ -94,7 +94,8 @@ def test_bad_lines_are_located_and_the_rest_is_labelled(logs, model, tmp_path):
 def test_a_damaged_parquet_file_is_told(model, tmp_path):
     (tmp_path / "logs.parquet").write_bytes(b"PAR1 and nothing else")
     problems = Problems()
-    model.label(tmp_path / "logs.parquet", tmp_path / "labels.parquet", problems=problems)
+    with pytest.raises(LogError, match="got none: 1 were set aside"):
+        model.label(tmp_path / "logs.parquet", tmp_path / "labels.parquet", problems=problems)
     assert dict(problems.by_rule) == {"damaged-file": 1}
 
 
@@ -155,11 +156,11 @@ def test_parts_of_logs_add_up(logs):
     halves.append(whole_file._replace(line=1001, lines=b"".join([*lines[1000:], b"{not json"])))
     survey, whole = Survey(), survey_logs(logs / "logs.jsonl")
     for piece in halves:
-        survey.merge(Surveyor()(piece, None))
+        survey.merge(survey_entries(check_raws(pieces.raw_records(piece))))
     assert survey.layout() == whole.layout()
     together = Gathered.empty(whole.layout(), False)
     for piece in halves:
-        part, found = Gatherer(whole.layout(), False)(piece, None)
+        part, found = Gatherer(whole.layout(), False)(check_raws(pieces.raw_records(piece)))
         together.merge(part)
     assert [(problem.line, problem.rule) for problem, _ in found] == [(EPISODES + 1, "not-json")]
     alone = gather(LogSource(logs / "logs.jsonl"), whole.layout())

@@ -2,7 +2,9 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 from shop_logs import draw_shop
 from text_samples import HashingEncoder
@@ -10,12 +12,16 @@ from text_samples import HashingEncoder
 import tacit
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
-from tacit.logs import reading
+from tacit.logs import pieces, reading
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource
-from tacit.logs.record import Fault
+from tacit.logs.record import Fault, LogError
+from tacit.logs.survey import Survey, survey_logs
 from tacit.logs.writing import LogWriter
-from tacit.offline.passes import read_through
+from tacit.offline.fit import make_survey
+from tacit.offline.label import LabelSummary
+from tacit.offline.passes import deal_pieces, read_through
+from tacit.offline.tables.gathering import Gathered, Gatherer, gather
 
 SOUND, BAD = 617, 3
 COMMANDS = {
@@ -53,9 +59,9 @@ def logs(request, encodings, tmp_path_factory):
         episodes = draw_shop(SOUND)
         if request.param == "text of unknown chance":
             episodes = [*episodes[:300], *map(forget_chances, episodes[300:])]
-    short = replace(episodes[0], steps=episodes[0].steps[:1])
+    first, second = (replace(episodes[0], episode=name, steps=episodes[0].steps[:1]) for name in ("a", "b"))
     with LogWriter(path) as writer:
-        for episode in [*episodes[:400], short, *episodes[400:], short]:
+        for episode in [*episodes[:400], first, *episodes[400:], second]:
             writer.write(episode)
     path.write_text(path.read_text() + "{not json\n")
     return tacit.fit(path, problems=Problems()), path
@@ -102,7 +108,7 @@ def test_episodes_in_memory_are_located_by_their_place():
     ]
 
 
-@pytest.mark.parametrize(("n", "parts"), [(0, []), (4, [4]), (5, [5]), (12, [5, 5, 2])])
+@pytest.mark.parametrize(("n", "parts"), [(4, [4]), (5, [5]), (12, [5, 5, 2])])
 def test_the_last_part_is_told_too(monkeypatch, n, parts):
     monkeypatch.setattr(reading, "REPORT_EVERY", 5)
     told = []
@@ -120,3 +126,91 @@ def test_logs_can_be_passed_over_again_whatever_they_come_as(tmp_path):
         source = LogSource(logs)
         assert len(list(source)) == len(list(source)) == 3
     assert str(LogSource([path, path])) == "a.jsonl, a.jsonl"
+
+
+def test_logs_without_anything_usable_raise_and_tell_why():
+    short = [replace(episode, steps=()) for episode in draw_logs(synthetic_mdp(), 2, seed=0)]
+    with pytest.raises(
+        LogError, match=r"got none: 2 were set aside \(odd: 2\), the first in .*: must be even"
+    ):
+        list(read_through(LogSource(short), lambda record, line: Fault("odd", "must be even")))
+    with pytest.raises(LogError, match="they are empty"):
+        list(read_through(LogSource([]), lambda record, line: record))
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory):
+    """Logs, and the same with some episodes again, in their own piece and in later ones, one of them changed."""
+    folder = tmp_path_factory.mktemp("repeated")
+    episodes = list(draw_logs(synthetic_mdp(), 900, seed=4))
+    again = [
+        *episodes[:300],
+        *episodes[290:],
+        *episodes[100:700],
+        replace(episodes[5], feedback=0, reward=None),
+    ]
+    for name, those in (("once", episodes), ("again", again)):
+        with LogWriter(folder / f"{name}.jsonl") as writer:
+            for episode in those:
+                writer.write(episode)
+    return folder
+
+
+def gather_in_pieces(path, layout):
+    """What an engine gathers of small pieces, put together."""
+    together = Gathered.empty(layout, False)
+    for part, _ in deal_pieces(pieces.list_pieces([path]), partial(Gatherer, layout, False), "local", 0):
+        together.merge(part)
+    return together.count(0)[1]
+
+
+def test_an_episode_counts_once_in_one_pass_and_in_pieces(repeated, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", 30_000)
+    layout = survey_logs(repeated / "once.jsonl").layout()
+    once, again = (gather_in_pieces(repeated / f"{name}.jsonl", layout) for name in ("once", "again"))
+    assert once.total.n.sum() == again.total.n.sum() == 900
+    one_pass = gather(LogSource(repeated / "again.jsonl"), layout, problems=Problems()).count(0)[1]
+    np.testing.assert_array_equal(one_pass.fitted.n, again.fitted.n)
+    np.testing.assert_array_equal(one_pass.held.n, again.held.n)
+
+
+def test_surveys_count_an_episode_once(repeated, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", 30_000)
+    found = [survey_logs(repeated / "again.jsonl"), Survey()]
+    for part in deal_pieces(pieces.list_pieces([repeated / "again.jsonl"]), make_survey, "local", 0):
+        found[1].merge(part)
+    assert [survey.horizons for survey in found] == [survey_logs(repeated / "once.jsonl").horizons] * 2
+
+
+def test_labels_of_repeated_episodes_are_the_same_bytes_whoever_writes_them(repeated, tmp_path, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", 90_000)
+    model, told = tacit.fit(repeated / "once.jsonl"), []
+    for processes in (1, 2):
+        problems, out = Problems(), tmp_path / f"{processes}.jsonl"
+        summary = model.label(repeated / "again.jsonl", out, problems, processes=processes)
+        assert summary == LabelSummary(900, 611)
+        told.append((problems.first, problems.by_rule))
+    assert told[0] == told[1]
+    assert dict(problems.by_rule) == {"duplicate-episode": 610, "duplicate-name": 1}
+    model.label(repeated / "once.jsonl", tmp_path / "once.jsonl")
+    written = [(tmp_path / f"{name}.jsonl").read_bytes() for name in ("once", 1, 2)]
+    assert written[0] == written[1] == written[2]
+
+
+def test_a_model_of_repeated_logs_is_no_surer_than_of_the_logs(repeated):
+    logs = repeated / "once.jsonl"
+    once, twice = tacit.fit(logs), tacit.fit([logs, logs], problems=Problems())
+    assert twice.certificate.episodes == 900
+    assert twice.certificate.constants == once.certificate.constants
+    assert twice.certificate.problems == {"duplicate-episode": 900}
+
+
+def test_labels_must_not_replace_their_logs(repeated, tmp_path):
+    logs = tmp_path / "logs.jsonl"
+    logs.write_bytes((repeated / "once.jsonl").read_bytes())
+    model = tacit.fit(logs)
+    with pytest.raises(ValueError, match="must not replace what is read"):
+        model.label([tmp_path], logs)
+    with pytest.raises(ValueError, match="must not replace what is read"):
+        model.label(logs, tmp_path / "labels.jsonl", problems=Problems(side=logs))
+    assert logs.read_bytes() == (repeated / "once.jsonl").read_bytes()

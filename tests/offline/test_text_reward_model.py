@@ -166,7 +166,11 @@ def test_actions_that_were_chosen_do_not_pass_for_uniform(logs):
 
 def test_certain_actions_do_not_teach(logs):
     certain = [
-        replace(episode, steps=(*episode.steps[:-1], replace(episode.steps[-1], probability=1.0)))
+        replace(
+            episode,
+            episode=f"c{episode.episode}",
+            steps=(*episode.steps[:-1], replace(episode.steps[-1], probability=1.0)),
+        )
         for episode in logs
     ]
     with pytest.raises(NothingToLearnError, match=NOT_RANDOM):
@@ -206,7 +210,8 @@ def test_episodes_that_are_not_text_are_set_aside(model, logs):
         replace(logs[0], steps=(logs[0].steps[0], replace(logs[0].steps[1], actions=None))),
     ]
     problems = Problems()
-    rows = list(model.label([*bad, logs[0]], problems=problems))
+    named = [replace(episode, episode=f"bad {n}") for n, episode in enumerate(bad)]
+    rows = list(model.label([*named, logs[0]], problems=problems))
     assert len(rows) == 1
     assert dict(problems.by_rule) == {"mixed-horizon": 1, "not-text": 3, "few-candidates": 1}
     assert "must be its request" in str([str(problem) for problem in problems.first])
@@ -337,7 +342,7 @@ def test_training_writes_an_agent_that_goes_on(model, logs, tmp_path):
     assert not loaded.stage.explores
     first = Simulation(loaded, source, seed=1).run(200).rewards
     assert np.mean(first) > 0.5  # uniform: 1/15
-    with pytest.raises(LogError, match="trained on conversations of 2 steps"):
+    with pytest.raises(LogError, match="every episode must have 2 steps, got 1"):
         model.train([replace(logs[0], steps=logs[0].steps[:1])], problems=Problems())
 
 

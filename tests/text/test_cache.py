@@ -9,7 +9,7 @@ import pytest
 from text_samples import HashingEncoder
 
 from tacit.text.conversation import Conversation, TextContext
-from tacit.text.small.cache import EncodingCache, default_path, key_of
+from tacit.text.small.cache import EncodingCache, default_path, is_writable, key_of
 from tacit.text.small.features import TextFeatures
 
 
@@ -41,6 +41,25 @@ def test_where_encodings_are_kept(monkeypatch, tmp_path):
     monkeypatch.delenv("TACIT_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_path() == tmp_path / "tacit" / "encodings.sqlite"
+
+
+def test_without_a_writable_place_encodings_stay_in_memory_and_it_is_said_once(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TACIT_CACHE", str(tmp_path / "file" / "below"))
+    cache = EncodingCache(default_path())
+    with pytest.warns(UserWarning, match="set TACIT_CACHE to a folder that can be written"):
+        cache.put({"k": np.ones(2, np.float32)})
+    cache.forget()  # whatever warns from here on is an error
+    assert np.array_equal(cache.get(["k"])["k"], np.ones(2))
+
+
+def test_a_home_that_nobody_knows_is_no_writable_place(monkeypatch, tmp_path):
+    for variable in ("TACIT_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as it is for a user without an entry
+    monkeypatch.chdir(tmp_path)
+    assert not is_writable(default_path())
+    assert not list(tmp_path.iterdir()), "a folder named ~"
 
 
 def test_everything_is_encoded_once():

@@ -14,11 +14,13 @@ from tacit.offline.page import ANSWERS
 from tacit.offline.tables.examination import PlaceMeaning, TableExamination
 from tacit.reports.pages import page_template
 from tacit.reports.palette import DECODED, OTHER, TRUE
-from tacit.reports.pictures import encode_picture, finish_picture
+from tacit.reports.pictures import encode_picture, finish_picture, picture_text
 from tacit.trust.certificate import Place
 
 SHOWN = 30
 """Places in a picture: more would not be legible."""
+LONGEST = 14
+"""Characters of a label in a picture."""
 KIND_COLOURS = {HETEROGENEOUS: TRUE, HOMOGENEOUS: OTHER}
 
 
@@ -79,7 +81,7 @@ def draw_feedback(meanings: Sequence[PlaceMeaning]) -> bytes:
                 axes.text(
                     left + share[y] / 2,
                     n,
-                    _short(meaning.values[y]),
+                    picture_text(meaning.values[y], LONGEST),
                     ha="center",
                     va="center",
                     color=ink,
@@ -89,13 +91,9 @@ def draw_feedback(meanings: Sequence[PlaceMeaning]) -> bytes:
     names = [_place(meaning.state, meaning.context) for meaning in reversed(meanings)]
     axes.set_yticks(np.arange(len(names)), names, fontsize=8)
     axes.set_xlim(0, 1)
-    axes.set_xlabel("share of the tuples; dark: feedback that means a reward, light: that means none")
+    axes.set_xlabel("share of the tuples; dark: feedback that means a reward, light: none")
     return finish_picture(figure, axes)
 
 
 def _place(state: str, context: str) -> str:
-    return f"state {_short(state)}, context {_short(context)}"
-
-
-def _short(text: str, most: int = 14) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return f"state {picture_text(state, LONGEST)}, context {picture_text(context, LONGEST)}"

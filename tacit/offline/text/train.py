@@ -9,7 +9,6 @@ from __future__ import annotations
 from tacit.agent import Agent
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
-from tacit.logs.record import LogError
 from tacit.offline.text.gathering import read_texts
 from tacit.offline.text.meanings import TextMeanings
 from tacit.text.conversations import Conversations
@@ -28,11 +27,8 @@ def train_text(
     progress: Progress | None,
 ) -> Agent:
     """Return an agent with a copy of the model; the logs must be conversations of the model's horizon."""
-    if not sum(1 for _ in read_texts(source, meanings.horizon, problems, progress)):
-        raise LogError(
-            f"an agent is trained on conversations of {meanings.horizon} steps, got none in these logs; see what was "
-            "set aside, or fit a model to them"
-        )
+    for _ in read_texts(source, meanings.horizon, problems, progress):
+        pass  # raises where there is none
     features = meanings.model.features
     copied = SmallModel.from_state(meanings.model.to_state(), features.encoder, features.cache)
     settings = TextSettings(meanings.horizon, certificate.tuples, decoder=meanings.decoder)

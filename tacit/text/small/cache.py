@@ -11,6 +11,8 @@ import hashlib
 import json
 import os
 import sqlite3
+import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -42,11 +44,22 @@ def default_path() -> Path:
     if folder := os.environ.get("TACIT_CACHE"):
         return Path(folder) / "encodings.sqlite"
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".cache") / "tacit" / "encodings.sqlite"
+    return Path(base or os.path.expanduser("~/.cache")) / "tacit" / "encodings.sqlite"
+
+
+def is_writable(path: Path) -> bool:
+    """Return whether encodings can be kept at `path`; its folder is made if it is not there."""
+    if path.parts[0] == "~":  # nobody knows the user's home
+        return False
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(path if path.exists() else path.parent, os.W_OK)
 
 
 class EncodingCache:
-    """Encodings by key; `path=None` keeps them in memory alone.
+    """Encodings by key; `path=None` keeps them in memory alone. Threads may share one.
 
     >>> cache = EncodingCache()
     >>> cache.put({"k": np.ones((2, 3), np.float32)})
@@ -57,6 +70,7 @@ class EncodingCache:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self._memory: dict[str, Float32Array] = {}
+        self._lock = threading.RLock()
 
     @cached_property
     def _file(self) -> sqlite3.Connection | None:
@@ -64,26 +78,29 @@ class EncodingCache:
 
     def get(self, keys: Sequence[str]) -> dict[str, Float32Array]:
         """Return the encodings that there are, by key."""
-        missing = [key for key in keys if key not in self._memory]
-        if self._file is not None:
-            for start in range(0, len(missing), AT_ONCE):
-                self._memory |= self._read(missing[start : start + AT_ONCE])
-        return {key: self._memory[key] for key in keys if key in self._memory}
+        with self._lock:
+            missing = [key for key in keys if key not in self._memory]
+            if self._file is not None:
+                for start in range(0, len(missing), AT_ONCE):
+                    self._memory |= self._read(missing[start : start + AT_ONCE])
+            return {key: self._memory[key] for key in keys if key in self._memory}
 
     def put(self, encodings: Mapping[str, Float32Array]) -> None:
         """Keep encodings. One that another process has kept meanwhile stays as that wrote it, unless it is damaged."""
-        if self._file is not None:
-            kept = self._write("IGNORE", encodings)
-            damaged = {key: value for key, value in encodings.items() if key not in kept}
-            if damaged:
-                self._write("REPLACE", damaged)
-            encodings = kept | damaged
-        self._memory |= encodings
+        with self._lock:
+            if self._file is not None:
+                kept = self._write("IGNORE", encodings)
+                damaged = {key: value for key, value in encodings.items() if key not in kept}
+                if damaged:
+                    self._write("REPLACE", damaged)
+                encodings = kept | damaged
+            self._memory |= encodings
 
     def forget(self) -> None:
         """Free the memory of what the file holds; without a file everything stays."""
-        if self._file is not None:
-            self._memory.clear()
+        with self._lock:
+            if self._file is not None:
+                self._memory.clear()
 
     def _write(self, conflict: str, encodings: Mapping[str, Float32Array]) -> dict[str, Float32Array]:
         """Write rows, IGNORE or REPLACE those that are there, and return what is there now and sound."""
@@ -120,9 +137,8 @@ def row_digest(key: str, shape: str, data: bytes) -> bytes:
 
 
 def _as_text(stored: bytes) -> str:
-    return stored.decode(
-        "utf-8", "surrogateescape"
-    )  # a damaged row is one that does not match its digest, no error
+    # A damaged row is one that does not match its digest, no error.
+    return stored.decode("utf-8", "surrogateescape")
 
 
 @contextmanager
@@ -137,11 +153,17 @@ def _telling(path: Path) -> Iterator[None]:
         ) from error
 
 
-def open_file(path: Path) -> sqlite3.Connection:
-    """Return a connection to the store at `path`, made if it is not there."""
+def open_file(path: Path) -> sqlite3.Connection | None:
+    """Return a connection to the store at `path`, made if it is not there; None, with a warning, where none can be."""
+    if not is_writable(path):
+        warnings.warn(
+            f"encodings are kept in {os.fspath(path)!r}, which cannot be written, so they stay in memory and are "
+            "computed again by every process; set TACIT_CACHE to a folder that can be written",
+            stacklevel=2,
+        )
+        return None
     with _telling(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = sqlite3.connect(path, timeout=PATIENCE)
+        file = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False)  # one at a time, by the lock
         file.text_factory = _as_text
         file.execute("PRAGMA journal_mode = WAL")
         columns = "key TEXT PRIMARY KEY, shape TEXT, data BLOB, digest BLOB"
