@@ -108,7 +108,7 @@ class EncodingCache:
         assert self.path is not None
         shaped = [(key, json.dumps(value.shape), value.tobytes()) for key, value in encodings.items()]
         with _telling(self.path), self._file:
-            rows = [(*row, digest_of(*row)) for row in shaped]
+            rows = [(*row, row_digest(*row)) for row in shaped]
             self._file.executemany(f"INSERT OR {conflict} INTO {TABLE} VALUES (?, ?, ?, ?)", rows)
         keys, found = list(encodings), dict[str, Float32Array]()
         for start in range(0, len(keys), AT_ONCE):
@@ -126,11 +126,11 @@ class EncodingCache:
             key: np.frombuffer(data, np.float32).reshape(json.loads(shape))
             for key, shape, data, digest in rows
             if isinstance(key, str) and isinstance(shape, str) and isinstance(data, bytes)
-            if digest == digest_of(key, shape, data)
+            if digest == row_digest(key, shape, data)
         }
 
 
-def digest_of(key: str, shape: str, data: bytes) -> bytes:
+def row_digest(key: str, shape: str, data: bytes) -> bytes:
     """Return a digest of a row: of the key, too, so that no row passes for another."""
     head = f"{key} {shape} ".encode("utf-8", "surrogateescape")
     return hashlib.blake2b(head + data, digest_size=16).digest()
