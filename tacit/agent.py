@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tacit.base.checkpoint import load_tree, save_tree
+from tacit.base.changes import Changes, assign, commit
+from tacit.base.checkpoint import CheckpointError, save_tree
 from tacit.base.randomness import EpisodeDraws, draw_index
+from tacit.base.saved import Saved, open_saved
 from tacit.baselines.feedback_as_reward import FeedbackAsReward
 from tacit.baselines.last_step_igl import LastStepExploration, LastStepIGL
 from tacit.baselines.uniform import Uniform
@@ -35,6 +38,7 @@ from tacit.learning.world import World
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Label
+from tacit.text.bundled import MissingModelError
 from tacit.text.conversations import Conversations
 from tacit.text.model import RestoreModel
 from tacit.trust.anchors import Anchor
@@ -58,6 +62,10 @@ class Agent:
     It owns no loop and sees no environment. Episodes are handles: many can be open at once, and feedback may
     come late, in any order, twice or never. `problem` is a layout, learned by `settings`, or another world such as
     `tacit.text.Conversations`; `stage` defaults to the one that the world begins with.
+
+    Any number of threads may drive one agent: a lock lets one call in at a time, `save` among them. What is learned
+    depends on the order in which episodes end, so a run is exact if that order is. Learning is worked out first and
+    written down then: a call that is interrupted (Ctrl-C) has done nothing, or is finished by the next call; repeat it.
 
     >>> layout = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
     >>> agent = Agent(layout, seed=1)
@@ -84,6 +92,10 @@ class Agent:
         self._draws = EpisodeDraws(seed, self.world.plan_draws + self.world.horizon)
         self._next_id = 0
         self._open: dict[int, Episode] = {}
+        self._lock = threading.RLock()
+        self._pending: Changes = ()  # what is decided and may not be made yet
+        self._untold: tuple[str, ...] = ()
+        self._asks_next = True  # whether the stage may be done
 
     @property
     def layout(self) -> Layout:
@@ -103,46 +115,66 @@ class Agent:
     @property
     def open_episodes(self) -> tuple[Episode, ...]:
         """Return the episodes that have begun and not ended, oldest first."""
-        return tuple(self._open.values())
+        with self._lock:
+            if self._pending:
+                self._settle()
+            return tuple(self._open.values())
 
     def episode(self, number: int) -> Episode:
         """Return the open episode with that id."""
-        return find_open(self._open, number)
+        with self._lock:
+            if self._pending:
+                self._settle()
+            return find_open(self._open, number)
 
     @property
     def next_episode(self) -> int:
         """Return the id that the next episode will have: how many have begun."""
-        return self._next_id
+        with self._lock:
+            if self._pending:
+                self._settle()
+            return self._next_id
 
     def begin(self, context: object) -> Episode:
-        """Return the handle of a new episode; the present stage plans it, nothing is learned."""
-        encoded = self.world.read_context(context)
-        draws = self._draws.row(self._next_id)
-        label, plan = self.world.context_label(encoded), self.stage.plan(encoded, draws[0])
-        episode = Episode(self, self._next_id, label, encoded, plan, draws)
-        self._open[episode.id] = episode
-        self._next_id += 1
-        return episode
+        """Return the handle of a new episode; the present stage plans it, nothing is learned.
+
+        An episode that an interrupt kept from being returned is the last of `open_episodes`, or never began.
+        """
+        with self._lock:
+            if self._pending or self._asks_next:
+                self._settle()
+                self._go_on()
+            encoded, number = self.world.read_context(context), self._next_id
+            draws = self._draws.row(number)
+            label, plan = self.world.context_label(encoded), self.stage.plan(encoded, draws[0])
+            episode = Episode(self, number, label, encoded, plan, draws)
+            self._make([(_open_episode, self, number, episode)])
+            return episode
 
     def act(self, episode: Episode, state: object, actions: Sequence[str] | None = None) -> Label:
         """Return the action for `state`; asked again for the same state, the same action.
 
         `actions` are what can be done, where the world does not know it beforehand: in conversations the candidates.
         """
-        check_ours(self, episode)
-        world, taken = self.world, len(episode.actions)
-        step, shown = world.read_state(episode, state, actions)
-        if step == taken - 1 and episode.states[step] == shown:
-            return world.offered(step, shown)[episode.actions[step]]
-        check_open(episode)
-        if step != taken or step == world.horizon:
-            refuse_step(episode, step, world.horizon, state)
-        chances = episode.plan.chances(step, shown)
-        action = int(draw_index(chances, episode.draws[world.plan_draws + step]))
-        episode.states.append(shown)
-        episode.actions.append(action)
-        episode.chances.append(float(chances[action]))
-        return world.offered(step, shown)[action]
+        with self._lock:
+            if self._pending:
+                self._settle()
+            check_ours(self, episode)
+            if len(episode.states) > len(episode.chances):
+                episode.drop_torn_step()
+            world, taken = self.world, len(episode.actions)
+            step, shown = world.read_state(episode, state, actions)
+            if step == taken - 1 and episode.states[step] == shown:
+                return world.offered(step, shown)[episode.actions[step]]
+            check_open(episode)
+            if step != taken or step == world.horizon:
+                refuse_step(episode, step, world.horizon, state)
+            chances = episode.plan.chances(step, shown)
+            action = draw_index(chances, episode.draws.item(world.plan_draws + step))
+            episode.states.append(shown)
+            episode.actions.append(action)
+            episode.chances.append(chances.item(action))  # now it is taken
+            return world.offered(step, shown)[action]
 
     def end(self, episode: Episode, feedback: object) -> None:
         """Learn from the feedback of a finished episode, and hand over to the next stage when it is time.
@@ -150,21 +182,34 @@ class Agent:
         Ending twice with the same feedback does nothing the second time; `episode.decoded_reward` is what
         the feedback was taken to mean, None while the agent cannot tell.
         """
-        check_ours(self, episode)
-        encoded = self.world.read_feedback(feedback)
-        if not episode.open and episode.told is not None:
-            if np.array_equal(episode.told, encoded):
-                return
-            refuse_other_feedback(episode, feedback)
-        check_open(episode)
-        check_complete(episode, self.world.horizon)
-        self._close(episode, feedback, encoded)
+        with self._lock:
+            if self._pending or self._asks_next:
+                self._settle()
+                self._go_on()
+            check_ours(self, episode)
+            if len(episode.states) > len(episode.chances):
+                episode.drop_torn_step()
+            encoded = self.world.read_feedback(feedback)
+            if episode.open or episode.told is None:
+                check_open(episode)
+                check_complete(episode, self.world.horizon)
+                self._close(episode, feedback, encoded)
+            elif not np.array_equal(episode.told, encoded):
+                refuse_other_feedback(episode, feedback)
+            self._go_on()
 
     def abandon(self, episode: Episode) -> None:
         """Close an episode whose feedback will never come; its transitions are still learned from."""
-        check_ours(self, episode)
-        if episode.open:
-            self._close(episode, None, None)
+        with self._lock:
+            if self._pending or self._asks_next:
+                self._settle()
+                self._go_on()
+            check_ours(self, episode)
+            if len(episode.states) > len(episode.chances):
+                episode.drop_torn_step()
+            if episode.open:
+                self._close(episode, None, None)
+            self._go_on()
 
     def policy(self, context: object) -> Mapping[Label, Mapping[Label, float]]:
         """Return, state by state, the probability of each action that the agent takes to be best for a context.
@@ -175,33 +220,47 @@ class Agent:
         >>> Agent(layout).policy(0)
         {0: {0: 0.5, 1: 0.5}}
         """
-        return self.world.policy(self.stage, self.world.read_context(context))
+        with self._lock:
+            if self._pending:
+                self._settle()
+            return self.world.policy(self.stage, self.world.read_context(context))
 
     def diagnose(self, anchors: Sequence[Anchor] = ()) -> Diagnosis:
         """Return whether what was learned can be trusted; `anchors` are episodes whose outcome is known."""
-        return Diagnosis(self.stage.diagnose(anchors))
+        with self._lock:
+            if self._pending:
+                self._settle()
+            return Diagnosis(self.stage.diagnose(anchors))
 
     def read_steps(self, episode: Episode) -> tuple[Step, ...]:
         """Return the steps of an episode in the user's own words."""
-        rows = enumerate(zip(episode.states, episode.actions, episode.chances, strict=True))
-        return tuple(
-            Step(self.world.state_label(step, shown), offered[action], offered, chance)
-            for step, (shown, action, chance) in rows
-            if (offered := self.world.offered(step, shown))
-        )
+        with self._lock:
+            if self._pending:
+                self._settle()
+            if len(episode.states) > len(episode.chances):
+                episode.drop_torn_step()
+            rows = enumerate(zip(episode.states, episode.actions, episode.chances, strict=True))
+            return tuple(
+                Step(self.world.state_label(step, shown), offered[action], offered, chance)
+                for step, (shown, action, chance) in rows
+                if (offered := self.world.offered(step, shown))
+            )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, open episodes included; `load` continues bit for bit."""
-        tree = {
-            "world": self.world.name,
-            "world_state": self.world.to_state(),
-            "seed": self.seed,
-            "next_id": self._next_id,
-            "stage": self.stage.name,
-            "stage_state": self.stage.to_state(),
-            "open": [self._save_episode(episode) for episode in self._open.values()],
-        }
-        save_tree(path, KIND, tree)
+        with self._lock:
+            if self._pending:
+                self._settle()
+            tree = {
+                "world": self.world.name,
+                "world_state": self.world.to_state(),
+                "seed": self.seed,
+                "next_id": self._next_id,
+                "stage": self.stage.name,
+                "stage_state": self.stage.to_state(),
+                "open": [self._save_episode(episode) for episode in self._open.values()],
+            }
+            save_tree(path, KIND, tree)
 
     @classmethod
     def load(
@@ -211,27 +270,26 @@ class Agent:
         dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts,
         model: RestoreModel | None = None,
     ) -> Agent:
-        """Return the agent that `save` wrote.
+        """Return the agent that `save` wrote, or raise CheckpointError: what loads plays as what was saved.
 
         What was injected must be given again: the classes that it may be in by name (`stages`), the `dynamics`, and
         what rebuilds the `model` of conversations where their settings do not name one.
         """
-        tree = load_tree(path, KIND)
-        kept = tree["stage_state"]
-        if tree["world"] == Conversations.name:
-            talk = Conversations.from_state(tree["world_state"], kept["model"], model)
-            agent = cls(talk, None, tree["seed"], talk.restore_stage(tree["stage"], kept))
-        elif tree["world"] == Layered.name:
-            world = Layered.from_state(tree["world_state"], dynamics)
-            agent = cls(world, None, tree["seed"], _restore_stage(path, world, stages, tree["stage"], kept))
-        else:
-            raise ValueError(
-                f"the agent in {os.fspath(path)!r} is of the world {tree['world']!r}, known are {Layered.name!r} and "
-                f"{Conversations.name!r}; load it with the program that made its world"
-            )
-        agent._next_id = tree["next_id"]
-        for state in tree["open"]:
-            agent._open[state["id"]] = agent._restore_episode(state)
+        with open_saved(path, KIND, passing=(MissingModelError,)) as saved:
+            kept, world = saved.part("stage_state"), saved.text("world")
+            if world == Layered.name:
+                layered = Layered.from_state(saved.part("world_state"), dynamics)
+                stage: Stage = _restore_stage(layered, stages, saved, kept)
+                agent = cls(layered, None, saved["seed"], stage)
+            elif world == Conversations.name:
+                talk = Conversations.from_state(saved.part("world_state"), kept.part("model"), model)
+                agent = cls(talk, None, saved["seed"], talk.restore_stage(saved.text("stage"), kept))
+            else:
+                raise CheckpointError(
+                    f"the agent in {os.fspath(path)!r} is of the world {world!r}, known are {Layered.name!r} and "
+                    f"{Conversations.name!r}; load it with the program that made its world"
+                )
+            agent._restore_episodes(saved, stages)
         return agent
 
     @property
@@ -242,27 +300,55 @@ class Agent:
             f"a layered problem has a layout and settings, this agent's world is {self.world.name!r}"
         )
 
+    def _make(self, changes: Changes) -> None:
+        """Make changes, all of them even if that is interrupted: then whoever comes next makes them again."""
+        self._pending = changes
+        self._settle()
+
+    def _settle(self) -> None:
+        """Make what an interrupted call had decided; every call begins with this."""
+        if self._pending:
+            commit(self._pending)
+            self._pending = ()
+
     def _close(self, episode: Episode, feedback: object, encoded: Any | None) -> None:
         lesson: Lesson = self.stage.learn(episode, encoded)
-        episode.decoded_reward = lesson.decoded_reward
-        episode.open, episode.feedback, episode.told = False, feedback, encoded
-        del self._open[episode.id]
-        _tell(lesson.remarks)
-        while (following := self.stage.next()) is not self.stage:
-            self.stage = following
-            _tell(following.remarks)
+        self._make([*lesson.changes, (_close_episode, self, episode, (feedback, encoded, lesson))])
+
+    def _go_on(self) -> None:
+        """Tell what was remarked, and hand over to the next stage if it is time; asked again if it is interrupted."""
+        while self._asks_next:
+            self._tell()
+            following = self.stage.next()
+            if following is self.stage:
+                self._asks_next = False
+            else:
+                self._make([assign(self, "_untold", following.remarks), assign(self, "stage", following)])
+
+    def _tell(self) -> None:
+        remarks, self._untold = self._untold, ()  # once, even where warnings are errors
+        for remark in remarks:
+            warnings.warn(remark, stacklevel=4)
 
     def _save_episode(self, episode: Episode) -> dict[str, Any]:
+        episode.drop_torn_step()
         taken = {"actions": episode.actions, "chances": episode.chances}
         return {"id": episode.id, "context": episode.context, **self.world.save_episode(episode), **taken}
 
-    def _restore_episode(self, state: Mapping[str, Any]) -> Episode:
-        plan, states = self.world.restore_episode(self.stage, state)
-        encoded, draws = self.world.read_context(state["context"]), self._draws.row(state["id"])
-        episode = Episode(self, state["id"], state["context"], encoded, plan, draws)
-        episode.states, episode.actions = states, list(state["actions"])
-        episode.chances = list(state["chances"])
-        return episode
+    def _restore_episodes(self, saved: Saved, stages: Iterable[str]) -> None:
+        """Take up the open episodes that were saved: each begun once, before the next, in a stage that is known."""
+        self._next_id = saved.whole("next_id")
+        for state in saved.parts("open"):
+            number = state.whole("id", most=self._next_id - 1)
+            state.check(number not in self._open, "id", "that of no other open episode")
+            plan, states = self.world.restore_episode(self.stage, state)
+            state.check(plan.stage in (*stages, self.stage.name), "plan", "of a stage that is known")
+            encoded = self.world.read_context(state["context"])
+            label, draws = self.world.context_label(encoded), self._draws.row(number)
+            episode = Episode(self, number, label, encoded, plan, draws)
+            episode.states, episode.actions = states, list(state["actions"])
+            episode.chances = list(state["chances"])
+            self._open[number] = episode
 
 
 def _world_of(problem: Layout | World, settings: Settings | None) -> World:
@@ -274,20 +360,26 @@ def _world_of(problem: Layout | World, settings: Settings | None) -> World:
 
 
 def _restore_stage(
-    path: str | os.PathLike[str],
-    world: Layered,
-    stages: Mapping[str, type[LayeredStage]],
-    name: str,
-    state: Mapping[str, Any],
+    world: Layered, stages: Mapping[str, type[LayeredStage]], saved: Saved, kept: Saved
 ) -> LayeredStage:
+    name = saved.text("stage")
     if name not in stages:
-        raise ValueError(
-            f"the agent in {os.fspath(path)!r} is in stage {name!r}, known are {sorted(stages)}; pass the stage's "
-            "class in `stages`"
+        raise CheckpointError(
+            f"the agent is in stage {name!r}, known are {sorted(stages)}; pass the stage's class in `stages`"
         )
-    return stages[name].from_state(world.setup, state)
+    return stages[name].from_state(world.setup, kept)
 
 
-def _tell(remarks: Sequence[str]) -> None:
-    for remark in remarks:
-        warnings.warn(remark, stacklevel=4)
+def _open_episode(agent: Agent, number: int, episode: Episode) -> None:
+    """Write down that an episode has begun; a change, so done twice it does no more."""
+    agent._open[number] = episode
+    agent._next_id = number + 1
+
+
+def _close_episode(agent: Agent, episode: Episode, told: tuple[object, Any | None, Lesson]) -> None:
+    """Write down how an episode ended; a change, so done twice it does no more."""
+    episode.feedback, episode.told, lesson = told
+    episode.decoded_reward = lesson.decoded_reward
+    episode.open = False  # last: who reads the handle in another thread finds the rest
+    agent._open.pop(episode.id, None)
+    agent._untold, agent._asks_next = lesson.remarks, True

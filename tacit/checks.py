@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.agent import Agent
+from tacit.base.changes import commit
 from tacit.base.checkpoint import save_tree
 from tacit.learning.episode import Episode
 from tacit.simulate import Source
@@ -116,6 +117,23 @@ def check_feedback_in_any_order(make: MakeAgent, source: Source) -> None:
     refuses("ending twice with other feedback", agent, lambda: agent.end(finished[0][0], other))
 
 
+def check_learning_is_committed(make: MakeAgent, source: Source) -> None:
+    """Raise unless a stage leaves it to the agent to write down what it learns, and that may be done twice."""
+    agent = make(0)
+    for n in range(EPISODES):
+        episode, entry = play_out(agent, source, 0, n)
+        if n % 7 == 0:
+            before, told = learned(agent), agent.world.read_feedback(entry.feedback)
+            lesson = agent.stage.learn(episode, told)
+            require(learned(agent) == before, "learn must change nothing itself: it returns what will change")
+            agent.end(episode, entry.feedback)
+            once = learned(agent)
+            commit(lesson.changes)
+            require(learned(agent) == once, "changes that are made twice must be those made once")
+        else:
+            agent.end(episode, entry.feedback)
+
+
 def check_missing_feedback(make: MakeAgent, source: Source) -> None:
     """Raise unless an abandoned episode is closed, at any step, and leaves no trace among the open ones."""
     agent = make(0)
@@ -182,6 +200,7 @@ CHECKS: Sequence[Callable[[MakeAgent, Source], None]] = (
     check_seed_decides,
     check_interleaving_changes_nothing,
     check_feedback_in_any_order,
+    check_learning_is_committed,
     check_missing_feedback,
     check_refusals,
 )

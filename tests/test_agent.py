@@ -9,6 +9,7 @@ import pytest
 from learners import SMALL, make_learner, source_for
 
 from tacit.agent import Agent
+from tacit.base.changes import extend
 from tacit.base.checkpoint import CheckpointError
 from tacit.checks import saved
 from tacit.decoding.decoder import DecoderSettings
@@ -292,8 +293,8 @@ class Forgetful(TransitionCounts):
         super().__init__(layout)
         self.told = []
 
-    def add(self, context, states, actions):
-        self.told.append(context)
+    def learn(self, context, states, actions):
+        return [extend(self.told, [context])]
 
 
 @pytest.mark.filterwarnings("ignore:.*is left out")

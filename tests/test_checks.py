@@ -7,12 +7,14 @@ import pytest
 from learners import SMALL, SMALL_VECTORS, make_learner, source_for
 
 from tacit.agent import Agent
+from tacit.base.changes import commit
 from tacit.checks import (
     CHECKS,
     ContractError,
     check_act_repeats,
     check_feedback_in_any_order,
     check_interleaving_changes_nothing,
+    check_learning_is_committed,
     check_missing_feedback,
     check_planning_never_learns,
     check_refusals,
@@ -80,9 +82,31 @@ class NeverRepeats(Agent):
 class LearnsTwice(Agent):
     def end(self, episode, feedback):
         if not episode.open:
-            self.stage.learn(episode, 0)
+            commit(self.stage.learn(episode, 0).changes)
         else:
             super().end(episode, feedback)
+
+
+class LearnsAtOnce(Agent):
+    """Its stage writes down what it learns without being told to."""
+
+    def begin(self, context):
+        if "learn" not in vars(self.stage):
+            learn = self.stage.learn
+            self.stage.learn = lambda *told: (lesson := learn(*told), commit(lesson.changes))[0]
+        return super().begin(context)
+
+
+class AddsTwice(Agent):
+    """What its stage will change says what to add, not what there will be."""
+
+    def begin(self, context):
+        if "learn" not in vars(self.stage):
+            learn = self.stage.learn
+            self.stage.learn = lambda *told: (lesson := learn(*told))._replace(
+                changes=[*lesson.changes, (lambda visits, *_: visits.__iadd__(1), self.stage._visits, 0, 0)]
+            )
+        return super().begin(context)
 
 
 class TakesOtherFeedback(Agent):
@@ -106,7 +130,8 @@ class HalfRefuses(Agent):
 
     def act(self, episode, state):
         if state not in range(5):
-            episode.states.append(0)
+            for steps in (episode.states, episode.actions, episode.chances):
+                steps.append(0)
         return super().act(episode, state)
 
 
@@ -126,6 +151,8 @@ class ForgetsItsOpenEpisodes(Agent):
         (NeverRepeats, check_act_repeats, "must repeat"),
         (SharedStream, check_seed_decides, "must replay"),
         (SharedStream, check_interleaving_changes_nothing, "interleaving"),
+        (LearnsAtOnce, check_learning_is_committed, "must change nothing itself"),
+        (AddsTwice, check_learning_is_committed, "made twice"),
         (LearnsTwice, check_feedback_in_any_order, "twice with the same feedback"),
         (TakesOtherFeedback, check_feedback_in_any_order, "must be refused"),
         (NeverForgets, check_missing_feedback, "must not stay open"),

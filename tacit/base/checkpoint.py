@@ -2,24 +2,31 @@
 
 The file is a zip: `tacit.json` holds the format, the version, the kind of thing saved and a tree of plain
 values, in which an array is a reference to a `.npy` member. Equal states give equal files, byte for byte.
+
+A file is not trusted with memory. Its directory says what it would unpack to, and its own size bounds that before
+anything is unpacked (`FREE`, `RATIO`); what packs tighter is stored unpacked, so that all that is saved can be loaded.
+What a tree must hold, its readers check (`tacit.base.saved`).
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import math
 import os
+import stat
 import zipfile
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from tacit.base.files import write_atomically
 
 FORMAT = "tacit checkpoint"
-VERSION = 2
+VERSION = 3
 """Raised when files of an earlier Tacit can no longer be read; they are refused."""
 HEADER = "tacit.json"
 DAMAGE = (
@@ -31,11 +38,24 @@ DAMAGE = (
     EOFError,
     OSError,
     NotImplementedError,
-    RuntimeError,
+    RuntimeError,  # with it RecursionError, of JSON that is nested too deeply
 )
 """All that reading a damaged zip, JSON or array was seen to raise."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time stamp of every member: the earliest a zip can hold, so that files depend on content alone."""
+
+FREE = 64 << 20
+"""Bytes of memory that any file may take: few enough for every machine."""
+RATIO = 100
+"""Times its own size that a larger file may take. Zeros pack to a thousandth, what was learned to a half or a tenth."""
+MOST_MEMBERS = 1 << 20
+"""Members of a file; an open episode has two."""
+BYTES_A_CHARACTER, BYTES_A_VALUE = 6, 100
+"""Memory that JSON takes: its text, packed, read and decoded, and a Python object for each value in it."""
+KEPT_KINDS = "biuf"
+"""Arrays that are kept: booleans, integers, floats."""
+NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+"""The numbers that JSON does not have, by the words that stand for them."""
 
 
 class CheckpointError(ValueError):
@@ -46,33 +66,101 @@ def save_tree(path: str | os.PathLike[str], kind: str, tree: Mapping[str, Any]) 
     """Write `tree` (dicts, lists, plain values, arrays) to `path`, whole or not at all."""
     arrays: list[np.ndarray[Any, Any]] = []
     header = {"format": FORMAT, "version": VERSION, "kind": kind, "tree": _detach(tree, arrays)}
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo(HEADER, EPOCH), json.dumps(header))
-        for number, array in enumerate(arrays):
-            member = io.BytesIO()
-            np.lib.format.write_array(member, array, allow_pickle=False)
-            info = zipfile.ZipInfo(f"{number}.npy", EPOCH)
-            archive.writestr(info, member.getvalue(), zipfile.ZIP_DEFLATED)
-    write_atomically(path, buffer.getvalue())
+    members = {HEADER: json.dumps(header, allow_nan=False).encode()}
+    members |= {f"{number}.npy": _array_file(array) for number, array in enumerate(arrays)}
+    if len(members) > MOST_MEMBERS:
+        raise ValueError(
+            f"a file holds fewer than {MOST_MEMBERS} arrays, got {len(arrays)}; abandon episodes that will not end"
+        )
+    content, sizes = _pack(members), sum(map(len, members.values()))
+    if sizes + json_memory(members[HEADER]) > _allowed(len(content)):
+        content = _pack(members, stored_above=RATIO)
+    write_atomically(path, content)
 
 
 def load_tree(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
     """Return the tree that `save_tree` wrote, or raise CheckpointError."""
+    with _open_file(path) as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                allowed = _allowed(os.fstat(file.fileno()).st_size)
+                text = _read_header(archive, allowed)
+                header = _check_header(path, kind, json.loads(text, object_pairs_hook=_once))
+                tree: dict[str, Any] = _Members(archive).attach_all(header["tree"])
+                return tree
+        except CheckpointError:
+            raise
+        except DAMAGE as error:
+            raise CheckpointError(
+                f"{os.fspath(path)!r} is not a whole Tacit checkpoint ({error}); it is truncated, damaged or "
+                "another program's: use an earlier copy"
+            ) from error
+
+
+def digest_tree(tree: Mapping[str, Any]) -> str:
+    """Return a SHA-256 of a tree's content; what was saved and loaded has the same.
+
+    >>> digest_tree({"a": (1, 2)}) == digest_tree({"a": [1, 2]}) != digest_tree({"a": [2, 1]})
+    True
+    """
+    arrays: list[np.ndarray[Any, Any]] = []
+    digest = hashlib.sha256(json.dumps(_detach(tree, arrays), sort_keys=True).encode())
+    for array in arrays:
+        digest.update(_array_file(array))
+    return digest.hexdigest()
+
+
+def json_memory(text: bytes) -> int:
+    """Return about how many bytes JSON takes when it is read: an upper bound, from its length and its commas.
+
+    >>> json_memory(b'[1, [2]]')
+    348
+    """
+    values = text.count(b",") + text.count(b"[") + text.count(b"{")
+    return BYTES_A_CHARACTER * len(text) + BYTES_A_VALUE * values
+
+
+def _allowed(size: int) -> int:
+    """Return how much memory a file of so many bytes may take."""
+    return max(FREE, RATIO * size)
+
+
+def _open_file(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Return the file, open; refuse what is none before it is opened, for a pipe would wait for somebody to write."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            header = _check_header(path, kind, json.loads(archive.read(HEADER)))
-            tree: dict[str, Any] = _attach(header["tree"], archive)
-            return tree
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise CheckpointError(f"{os.fspath(path)!r} is not a regular file; give a file that Tacit saved")
+        return open(path, "rb")
     except FileNotFoundError:
         raise CheckpointError(f"there is no file {os.fspath(path)!r}; check the path") from None
-    except CheckpointError:
-        raise
-    except DAMAGE as error:
+    except OSError as error:
         raise CheckpointError(
-            f"{os.fspath(path)!r} is not a whole Tacit checkpoint ({error}); it is truncated, damaged or "
-            "another program's: use an earlier copy"
+            f"{os.fspath(path)!r} cannot be read: {error.strerror or error}; check its path and permissions"
         ) from error
+
+
+def _read_header(archive: zipfile.ZipFile, allowed: int) -> str:
+    """Return the JSON of a file, once its directory and then the JSON's values are seen to fit into memory."""
+    infos = archive.infolist()
+    expected = {HEADER, *(f"{number}.npy" for number in range(len(infos) - 1))}
+    if len(infos) > MOST_MEMBERS or {info.filename for info in infos} != expected:
+        raise ValueError("its members are not those that Tacit writes, each once")
+    if any(info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for info in infos):
+        raise ValueError("its members are packed in a way that Tacit does not use")
+    sizes = sum(info.file_size for info in infos)
+    _check_memory(sizes + BYTES_A_CHARACTER * archive.getinfo(HEADER).file_size, allowed)
+    text = archive.read(HEADER)
+    _check_memory(sizes + json_memory(text), allowed)
+    return text.decode(
+        "ascii"
+    )  # as it is written: any other character would make all of them four bytes wide
+
+
+def _check_memory(needed: int, allowed: int) -> None:
+    if needed > allowed:
+        raise ValueError(
+            f"it would take {needed >> 20} MB of memory, and one of its size may take {allowed >> 20}"
+        )
 
 
 def _check_header(path: str | os.PathLike[str], kind: str, header: Any) -> Any:
@@ -92,28 +180,99 @@ def _check_header(path: str | os.PathLike[str], kind: str, header: Any) -> Any:
     return header
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object in its JSON has a name twice")
+    return found
+
+
 def _detach(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     """Return `value` with every array moved to `arrays` and a reference left in its place."""
     if isinstance(value, np.ndarray):
         arrays.append(value)
         return {"array": len(arrays) - 1}
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
     if isinstance(value, Mapping):
         return {"dict": {key: _detach(item, arrays) for key, item in value.items()}}
     if isinstance(value, list | tuple):
         return [_detach(item, arrays) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(value)}
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise TypeError(f"a checkpoint holds arrays and plain values only, got {type(value).__name__}")
 
 
-def _attach(value: Any, archive: zipfile.ZipFile) -> Any:
-    if isinstance(value, list):
-        return [_attach(item, archive) for item in value]
-    if isinstance(value, dict):
-        if "array" in value:
-            content = archive.read(f"{value['array']}.npy")
-            return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-        return {key: _attach(item, archive) for key, item in value["dict"].items()}
-    return value
+def _array_file(array: np.ndarray[Any, Any]) -> bytes:
+    if array.dtype.kind not in KEPT_KINDS:
+        raise ValueError(f"a checkpoint holds arrays of numbers, got one of {array.dtype}; convert it")
+    member = io.BytesIO()
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    np.lib.format.write_array(member, native, allow_pickle=False)
+    return member.getvalue()
+
+
+def _pack(members: Mapping[str, bytes], stored_above: float = math.inf) -> bytes:
+    """Return a zip; members that would pack tighter than `stored_above` times are stored, and then the JSON, too."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            tight = stored_above < math.inf and (
+                name == HEADER or len(content) > stored_above * len(zlib.compress(content))
+            )
+            way = zipfile.ZIP_STORED if tight else zipfile.ZIP_DEFLATED
+            archive.writestr(zipfile.ZipInfo(name, EPOCH), content, way)
+    return buffer.getvalue()
+
+
+class _Members:
+    """The arrays of an open file; each belongs to one place of the tree."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._waiting = set(range(len(archive.infolist()) - 1))
+
+    def attach_all(self, tree: Any) -> Any:
+        """Return the tree with its arrays in their places; refuse arrays that have none."""
+        whole = self._attach(tree)
+        if self._waiting or not isinstance(whole, dict):
+            raise ValueError("its arrays and its tree do not belong together")
+        return whole
+
+    def _attach(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._attach(item) for item in value]
+        if isinstance(value, dict):
+            ((what, content),) = value.items()
+            if what == "array" and isinstance(content, int) and content in self._waiting:
+                self._waiting.remove(content)
+                return _read_array(self._archive, f"{content}.npy")
+            if what == "dict" and isinstance(content, dict):
+                return {key: self._attach(item) for key, item in content.items()}
+            return NOT_FINITE[content if what == "float" else what]
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError("a number in its JSON is not finite")
+        return value
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
+    """Return the array of a member; memory is only taken once its size is that of the member."""
+    with archive.open(name) as member:
+        dtype, size = _declared(member)
+        if dtype.kind not in KEPT_KINDS or not dtype.isnative or size != archive.getinfo(name).file_size:
+            raise ValueError(f"{name} declares an array of {dtype} that is not what it holds")
+    with archive.open(name) as member:
+        array: np.ndarray[Any, Any] = np.lib.format.read_array(member, allow_pickle=False)
+    if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
+        raise ValueError(f"{name} holds booleans that are neither true nor false")
+    return array
+
+
+def _declared(member: IO[bytes]) -> tuple[np.dtype[Any], int]:
+    """Return the type of an array, and how many bytes its whole file must have."""
+    version = np.lib.format.read_magic(member)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+    shape, _, dtype = read(member)
+    return dtype, member.tell() + math.prod(shape) * dtype.itemsize if min(shape, default=0) >= 0 else -1

@@ -26,18 +26,18 @@ class EpisodeDraws:
     def __init__(self, seed: int, width: int) -> None:
         self.seed = check_seed(seed)
         self.width = width
-        self._number = -1
-        self._block: FloatArray = np.empty((0, width))
+        self._block: tuple[int, FloatArray] = -1, np.empty((0, width))
 
     def row(self, episode: int) -> FloatArray:
         """Return the draws of an episode, (width,); a pure function, the block is only kept for speed."""
         number, offset = divmod(episode, BLOCK)
-        if number != self._number:
+        kept, block = self._block  # both or neither, whatever interrupts
+        if number != kept:
             generator = np.random.Generator(np.random.Philox(key=np.array([self.seed, number], np.uint64)))
-            self._block = generator.random((BLOCK, self.width))
-            self._block.setflags(write=False)
-            self._number = number
-        row: FloatArray = self._block[offset]
+            block = generator.random((BLOCK, self.width))
+            block.setflags(write=False)
+            self._block = number, block
+        row: FloatArray = block[offset]
         return row
 
     def generator(self, episode: int) -> np.random.Generator:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.base.saved import Saved
 from tacit.learning.episode import Episode
 from tacit.learning.policy_learning import PolicyLearner
 from tacit.learning.stage import Lesson, PolicyPlan, Setup, Stage
@@ -33,8 +34,7 @@ class FeedbackAsReward:
         layout = self._layout = setup.layout
         self._top = _top_value(layout)
         self._blind = blind
-        self._seen = replace(setup, layout=replace(layout, contexts=Finite((0,)))) if blind else setup
-        self._learner = PolicyLearner(self._seen, np.ones(layout.endings.size, dtype=np.bool_))
+        self._learner = PolicyLearner(_seen(setup, blind), np.ones(layout.endings.size, dtype=np.bool_))
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the policy of the occupancy measure of Algorithm 4, line 6."""
@@ -48,8 +48,8 @@ class FeedbackAsReward:
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Take the feedback for the reward."""
         reward = None if feedback is None else float(feedback / self._top)
-        self._learner.learn(0 if self._blind else episode.encoded, episode, reward)
-        return Lesson(reward)
+        changes = self._learner.learn(0 if self._blind else episode.encoded, episode, reward)
+        return Lesson(reward, changes=changes)
 
     def next(self) -> Stage:
         """Return itself."""
@@ -66,14 +66,23 @@ class FeedbackAsReward:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> FeedbackAsReward:
         """Return the stage that `to_state` described."""
-        stage = cls(setup, state["blind"])
-        stage._learner = PolicyLearner.from_state(stage._seen, state["learner"])
+        saved = Saved.of(state)
+        blind = saved.flag("blind")
+        learner = PolicyLearner.from_state(_seen(setup, blind), saved.part("learner"))
+        saved.check(learner.judged.all(), "learner", "judged everywhere")
+        stage = cls(setup, blind)
+        stage._learner = learner
         return stage
 
 
 def with_reward_as_feedback(layout: Layout) -> Layout:
     """Return the layout of an agent that is told the true reward, 0 or 1, in place of the feedback."""
     return replace(layout, feedback=Finite((0, 1)))
+
+
+def _seen(setup: Setup, blind: bool) -> Setup:
+    """Return the problem as it is seen: with one context for all, if blind."""
+    return replace(setup, layout=replace(setup.layout, contexts=Finite((0,)))) if blind else setup
 
 
 def _top_value(layout: Layout) -> int:

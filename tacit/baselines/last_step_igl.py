@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import assign
+from tacit.base.saved import Saved
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_state
 from tacit.decoding.tuples import TupleStore
@@ -17,7 +19,7 @@ from tacit.learning.episode import Episode
 from tacit.learning.settings import check_runnable
 from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, ending_of
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
-from tacit.planning.regression import make_oracle
+from tacit.planning.regression import make_oracle, restore_oracle
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose_nothing
@@ -47,9 +49,9 @@ class LastStepExploration:
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Keep the tuple."""
-        if feedback is not None:
-            self._tuples.add(episode.encoded, *ending_of(episode), feedback)
-        return NOTHING
+        if feedback is None:
+            return NOTHING
+        return Lesson(changes=self._tuples.learn(episode.encoded, *ending_of(episode), feedback))
 
     def next(self) -> Stage:
         """Return the bandit, with its decoder fitted, once there are enough tuples."""
@@ -107,9 +109,8 @@ class LastStepIGL:
         if not self._decoder.decodable[state]:
             return NOTHING
         reward = self._decoder.decode(episode.encoded, feedback, state, action)
-        self._oracle.update(episode.encoded, state, action, reward)
-        self._episodes += 1
-        return Lesson(reward)
+        step = self._oracle.learn(episode.encoded, state, action, reward)
+        return Lesson(reward, changes=(*step, assign(self, "_episodes", self._episodes + 1)))
 
     def next(self) -> Stage:
         """Return itself."""
@@ -130,8 +131,9 @@ class LastStepIGL:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> LastStepIGL:
         """Return the stage that `to_state` described."""
-        posterior = posterior_from_state(setup.layout, state["posterior"])
+        saved = Saved.of(state)
+        posterior = posterior_from_state(setup.layout, saved.part("posterior"))
+        oracle = restore_oracle(setup.layout, setup.settings.oracle, saved.part("oracle"))
         stage = cls(setup, build_decoder(setup.layout, posterior, setup.settings.decoder))
-        stage._oracle.restore(state["oracle"])
-        stage._episodes = int(state["episodes"])
+        stage._oracle, stage._episodes = oracle, saved.whole("episodes")
         return stage

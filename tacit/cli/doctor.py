@@ -92,6 +92,8 @@ def examine() -> Iterator[Checked]:
         ("agent and checkpoint", check_agent),
     ):
         yield guarded(name, check)
+    yield check_kept_kernels()
+    yield check_kept_encodings()
 
 
 def guarded(name: str, check: Callable[[], str]) -> Checked:
@@ -141,19 +143,44 @@ def check_package(requirement: Requirement) -> Checked:
 
 
 def check_compiler() -> str:
-    """Return how Numba fares: it compiles a kernel and keeps it for the next process."""
+    """Return how Numba fares."""
     import numpy as np
 
     from tacit.base.randomness import draw_index
 
     if draw_index(np.array([0.25, 0.75]), 0.5) != 1:
         raise RuntimeError("a compiled kernel gave a wrong answer; reinstall numba and llvmlite")
-    stats = getattr(draw_index, "stats", None)
-    if stats is None:
+    if not hasattr(draw_index, "stats"):
         return "switched off by NUMBA_DISABLE_JIT: results are right, and slow"
-    if not any(Path(stats.cache_path).glob("*.nbi")):
-        return "compiles, but cannot keep what it compiled: every start will take longer"
-    return "compiles, and keeps what it compiled"
+    return "a compiled kernel gives the right answer"
+
+
+def check_kept_kernels() -> Checked:
+    """Return where compiled kernels are kept for the next process, or how to keep them."""
+    from tacit.base.jit import kernel_folder
+    from tacit.base.randomness import draw_index
+
+    if not hasattr(draw_index, "stats"):
+        return Checked("kept kernels", "ok", "none: nothing is compiled")
+    folder = kernel_folder(draw_index)
+    if folder is not None and any(Path(folder).glob("*.draw_index-*.nbi")):
+        return Checked("kept kernels", "ok", folder)
+    where = "no folder can be written" if folder is None else f"nothing can be written to {folder}"
+    remedy = "set NUMBA_CACHE_DIR to a folder that can be"
+    detail = f"{where}, so every process compiles anew and starts seconds later; {remedy}"
+    return Checked("kept kernels", "missing", detail, required=False)
+
+
+def check_kept_encodings() -> Checked:
+    """Return where encodings of text are kept for the next process, or how to keep them."""
+    from tacit.text.small.cache import default_path, is_writable
+
+    path = default_path()
+    if is_writable(path):
+        return Checked("kept encodings", "ok", str(path))
+    remedy = "set TACIT_CACHE to a folder that can be"
+    detail = f"{path} cannot be written, so every process encodes texts anew; {remedy}"
+    return Checked("kept encodings", "missing", detail, required=False)
 
 
 def check_solver() -> str:

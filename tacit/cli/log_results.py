@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from tacit.trust.findings import Finding
 
 
+UNKNOWN = ("cannot be computed", "none")
+"""What stands for an estimate, and for its interval, that there is not."""
+
+
 def show_verdict(console: Console, verdict: str, findings: Iterable[Finding]) -> None:
     """Print a verdict and the findings that need attention."""
     from tacit.trust.findings import raised
@@ -58,7 +62,10 @@ def show_evaluation(console: Console, found: Evaluation) -> None:
         table.add_column(heading)
     for name, each in found.estimates.items():
         lower = found.lower_bounds[name]
-        table.add_row(name, f"{each.value:.4f}", f"{each.low:.4f} to {each.high:.4f}", f"{lower.value:.4f}")
+        value, interval = (
+            UNKNOWN if each is None else (f"{each.value:.4f}", f"{each.low:.4f} to {each.high:.4f}")
+        )
+        table.add_row(name, value, interval, UNKNOWN[0] if lower is None else f"{lower.value:.4f}")
     console.print(table)
     for warning in found.warnings:
         say(console, warning, "warning")

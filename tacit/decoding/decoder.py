@@ -18,13 +18,12 @@ from typing import NoReturn
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.validation import SIMPLEX_TOLERANCE, check_number, is_number
 from tacit.decoding.posterior import Posterior
 from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
-SIMPLEX_TOLERANCE = 1e-9
-"""How far a posterior may be from the simplex: rounding of its own arithmetic, and nothing more."""
 MOST_TABULATED = 100_000
 """Triples (s, x, y) up to which a finite decoder is tabulated: at most some 10 s at construction."""
 
@@ -127,6 +126,16 @@ class DecoderSettings:
     M: float | None = None
     c: float = 0.0
     kappa: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.theta is not None:
+            check_theta(self.theta)
+        if self.M is not None:
+            check_number("M", self.M, 0, np.inf)
+        if self.theta is not None and self.M is not None:
+            check_order(self.theta, self.M)
+        check_c(self.c)
+        check_kappa(self.kappa)
 
     def build(self, n_actions: int) -> LipschitzDecoder:
         """Return the decoder for a state with that many actions; refuse where a constant is missing or wrong."""
@@ -248,27 +257,47 @@ def check_constants(theta: float, M: float, c: float, n_actions: int, kappa: flo
     """Raise ValueError unless the constants satisfy Assumption 2.3 for a state with `n_actions` actions."""
     if n_actions < 2:
         raise ValueError(f"a decoder needs at least 2 actions to tell apart, got n_actions = {n_actions}")
-    if not 0 < theta <= 1:  # dev. 26
-        raise ValueError(f"theta must be in (0, 1], got {theta}; it is the least reward of the best action")
+    check_theta(theta)
     if not 0 < M < n_actions / 2:
         raise ValueError(
             f"M must be in (0, K/2) = (0, {n_actions / 2}), got {M}; rewarding actions must be the minority, "
             "so lower M if the sum of the rewards allows, or offer more actions"
         )
-    if theta > M:
-        raise ValueError(
-            f"M must be at least theta, as the sum of rewards bounds the largest, got M = {M} and "
-            f"theta = {theta}; raise M or lower theta"
-        )
+    check_order(theta, M)
     if not theta * (n_actions - M) / M > 1:
         raise ValueError(
             f"sigma = theta (K - M) / M must exceed 1, got {theta * (n_actions - M) / M:.4g} from theta = "
             f"{theta}, M = {M}, K = {n_actions}; raise theta or lower M if the rewards allow it"
         )
-    if not 0 <= c <= 1:
-        raise ValueError(f"c must be in [0, 1], got {c}; it is the expected reward of homogeneous states")
-    if kappa is not None and not 0 < kappa < np.inf:
-        raise ValueError(f"kappa must be positive and finite, got {kappa}; leave it out to use Lemma 3.4's")
+    check_c(c)
+    check_kappa(kappa)
+
+
+def check_theta(theta: float) -> None:
+    """Raise ValueError unless theta is a reward above 0 (dev. 26)."""
+    if not (is_number(theta) and 0 < theta <= 1):
+        raise ValueError(f"theta must be in (0, 1], got {theta!r}; it is the least reward of the best action")
+
+
+def check_order(theta: float, M: float) -> None:
+    """Raise ValueError unless the sum of rewards is at least the largest of them."""
+    if theta > M:
+        raise ValueError(
+            f"M must be at least theta, as the sum of rewards bounds the largest, got M = {M} and "
+            f"theta = {theta}; raise M or lower theta"
+        )
+
+
+def check_c(c: float) -> None:
+    """Raise ValueError unless c is a reward."""
+    if not (is_number(c) and 0 <= c <= 1):
+        raise ValueError(f"c must be in [0, 1], got {c!r}; it is the expected reward of homogeneous states")
+
+
+def check_kappa(kappa: float | None) -> None:
+    """Raise ValueError unless kappa is left out or a positive number."""
+    if kappa is not None and not (is_number(kappa) and 0 < kappa < np.inf):
+        raise ValueError(f"kappa must be positive and finite, got {kappa!r}; leave it out to use Lemma 3.4's")
 
 
 def check_posteriors(posteriors: FloatArray, n_actions: int) -> None:

@@ -6,8 +6,9 @@ import importlib.util
 from collections.abc import Mapping
 from typing import Any
 
+from tacit.base.saved import Saved
 from tacit.decoding.networks import NeuralPosterior, fit_neural
-from tacit.decoding.posterior import Posterior, PosteriorSettings
+from tacit.decoding.posterior import METHODS, Posterior, PosteriorSettings
 from tacit.decoding.structured import TablePosterior, fit_frequency, fit_structured
 from tacit.decoding.tuples import Tuples, check_finite, check_tuples
 from tacit.problem.layout import Layout
@@ -33,9 +34,10 @@ def fit_posterior(layout: Layout, tuples: Tuples, settings: PosteriorSettings) -
 
 def posterior_from_state(layout: Layout, state: Mapping[str, Any]) -> Posterior:
     """Return the posterior that `to_state` described, the same to the last bit."""
-    if state["name"] == "neural":
-        return NeuralPosterior.from_state(layout, state)
-    return TablePosterior.from_state(layout, state)
+    saved = Saved.of(state)
+    if saved.choice("name", METHODS) == NeuralPosterior.name:
+        return NeuralPosterior.from_state(layout, saved)
+    return TablePosterior.from_state(layout, saved)
 
 
 def check_method(layout: Layout, settings: PosteriorSettings) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from scipy.special import betaincinv, gammaincc, ndtri
 
 from tacit.base.arrays import FloatArray
 from tacit.base.validation import check_number, check_whole
+from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import ramp
 from tacit.decoding.posterior import ideal_posterior
 from tacit.decoding.structured import fit_rewards
@@ -147,14 +149,11 @@ def judge(counts: FloatArray, c: float, settings: JudgementSettings) -> Judgemen
 
 
 def judge_all(
-    layout: Layout, counts: FloatArray, c: float, settings: JudgementSettings
+    layout: Layout, counts: SeenCounts, c: float, settings: JudgementSettings
 ) -> dict[tuple[int, int], Judgement]:
-    """Return the judgement of every (ending, context) that has tuples, from counts (S_H, X, Y, K)."""
+    """Return the judgement of every (ending, context) that has tuples."""
     n_actions = layout.endings.n_actions
-    return {
-        (int(s), int(x)): judge(counts[s, x, :, : n_actions[s]], c, settings)
-        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0)
-    }
+    return {(s, x): judge(table[:, : n_actions[s]], c, settings) for (s, x), table in counts.tables()}
 
 
 def estimate_constants(judgements: Iterable[Judgement], level: float = LEVEL) -> Constants | None:
@@ -244,7 +243,22 @@ def sum_error(f: FloatArray, tuples: FloatArray) -> float:
 
 def _featureless(kind: str, settled: bool, counts: FloatArray, p_value: float, c: float) -> Judgement:
     Y, K = counts.shape
-    worth = np.full(K, c)
+    worth = _constant((K,), c)
     return Judgement(
-        kind, bool(settled), counts.sum(axis=0), p_value, worth, np.zeros(Y), np.full((Y, K), c), worth
+        kind,
+        bool(settled),
+        counts.sum(axis=0),
+        p_value,
+        worth,
+        _constant((Y,), 0.0),
+        _constant((Y, K), c),
+        worth,
     )
+
+
+@lru_cache(maxsize=256)
+def _constant(shape: tuple[int, ...], value: float) -> FloatArray:
+    """Return an array of one value that cannot be written to: shared, for most places of large problems say nothing."""
+    array = np.full(shape, value)
+    array.flags.writeable = False
+    return array

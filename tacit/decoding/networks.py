@@ -18,8 +18,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.saved import LARGEST, Saved
 from tacit.decoding.posterior import PosteriorSettings, check_fitted, ideal_posterior
-from tacit.decoding.tuples import Tuples, balanced_weights, check_tuples, count_tuples, fitted_states
+from tacit.decoding.tuples import (
+    Tuples,
+    balanced_weights,
+    check_tuples,
+    counted_shape,
+    fitted_states,
+    is_finite,
+)
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite, Space
 
@@ -79,6 +87,17 @@ class NetworkInputs:
             return NetworkInputs(np.zeros(space.size), np.ones(space.size), True)
         spread = values.std(axis=0)
         return NetworkInputs(values.mean(axis=0), np.where(spread > 0, spread, 1.0), False)
+
+    @staticmethod
+    def from_state(space: Space, state: Mapping[str, Any], what: str) -> NetworkInputs:
+        """Return the features of a space whose means and scales were saved under the name `what`."""
+        saved, finite = Saved.of(state), isinstance(space, Finite)
+        size = space.size if isinstance(space, Finite) else space.dimension
+        mean = saved.floats(f"{what}_mean", (size,))
+        scale = saved.floats(f"{what}_scale", (size,), low=1 / LARGEST)
+        plain = not mean.any() and bool((scale == 1).all())
+        saved.check(plain or not finite, f"{what}_mean", "0, and the scale 1, for one-hot values")
+        return NetworkInputs(mean, scale, finite)
 
     @cached_property
     def _one_hot(self) -> FloatArray:
@@ -149,12 +168,28 @@ class NeuralPosterior:
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> NeuralPosterior:
         """Return the posterior that `to_state` described."""
-        contexts, feedback = (
-            NetworkInputs(state[f"{what}_mean"], state[f"{what}_scale"], isinstance(space, Finite))
-            for what, space in (("contexts", layout.contexts), ("feedback", layout.feedback))
-        )
-        weights, seen = Weights(*(state[key] for key in Weights._fields)), state.get("seen")
-        return NeuralPosterior(layout, state["states"], contexts, feedback, weights, seen, state["curves"])
+        saved, S = Saved.of(state), layout.endings.size
+        saved.choice("name", (NeuralPosterior.name,))
+        contexts = NetworkInputs.from_state(layout.contexts, saved, "contexts")
+        feedback = NetworkInputs.from_state(layout.feedback, saved, "feedback")
+        weights = _restore_weights(saved, S, len(contexts.mean), len(feedback.mean), layout.max_actions)
+        seen = None
+        if is_finite(layout):
+            seen = saved.flags("seen", (S, len(contexts.mean), len(feedback.mean)))
+        curves = saved.floats("curves", (S, None, 2))
+        return NeuralPosterior(layout, saved.flags("states", (S,)), contexts, feedback, weights, seen, curves)
+
+
+def _restore_weights(saved: Saved, S: int, d_x: int, d_y: int, K: int) -> Weights:
+    """Return the saved weights, of any width that all layers of a network share."""
+    f_hidden = saved.floats("f_hidden", (S, d_x + 1, None))
+    phi_hidden = saved.floats("phi_hidden", (S, d_x + d_y + 1, None))
+    return Weights(
+        f_hidden,
+        saved.floats("f_output", (S, f_hidden.shape[2] + 1, K)),
+        phi_hidden,
+        saved.floats("phi_output", (S, phi_hidden.shape[2] + 1, 1)),
+    )
 
 
 def _network(inputs: FloatArray, hidden: FloatArray, output: FloatArray) -> FloatArray:
@@ -215,7 +250,9 @@ def _seen(layout: Layout, tuples: Tuples) -> BoolArray | None:
     """Return which finite (s, x, y) occur in the tuples; None if contexts or feedback are vectors."""
     if not (isinstance(layout.contexts, Finite) and isinstance(layout.feedback, Finite)):
         return None
-    return np.asarray(count_tuples(layout, tuples).sum(axis=-1) > 0)
+    seen = np.zeros(counted_shape(layout)[:3], dtype=np.bool_)
+    seen[tuples.states, tuples.contexts, tuples.feedback] = True
+    return seen
 
 
 def initial_weights(rows: Rows, settings: PosteriorSettings) -> Weights:

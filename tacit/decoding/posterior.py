@@ -18,7 +18,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.randomness import check_seed
-from tacit.base.validation import check_number, check_whole
+from tacit.base.validation import check_choice, check_number, check_whole
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
@@ -44,10 +44,14 @@ class PosteriorSettings:
     """Share of the tuples that choose restart and training length."""
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ValueError(f"method must be one of {METHODS}, got {self.method!r}")
-        for name in ("width", "restarts", "max_steps", "patience"):
-            check_whole(name, getattr(self, name), 1)
+        check_choice("method", self.method, METHODS)
+        for name, most in (
+            ("width", 1 << 16),
+            ("restarts", 1 << 16),
+            ("max_steps", 10**9),
+            ("patience", 10**9),
+        ):
+            check_whole(name, getattr(self, name), 1, most)
         check_seed(self.seed)
         check_number("learning_rate", self.learning_rate, 0, np.inf)
         check_number("validation", self.validation, 0, 1)

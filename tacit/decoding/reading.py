@@ -16,10 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from tacit.base.arrays import IntArray
-from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_state
+from tacit.base.saved import Saved
+from tacit.decoding.inverse_kinematics import fit_posterior
 from tacit.decoding.networks import NeuralPosterior
 from tacit.decoding.posterior import Posterior, PosteriorSettings
-from tacit.decoding.tuples import Tuples
+from tacit.decoding.tuples import Tuples, is_finite
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
@@ -120,9 +121,11 @@ class NeuralReading:
 
 def reading_from_state(layout: Layout, state: Mapping[str, Any]) -> Reading:
     """Return the reading that `to_state` described."""
-    if state["name"] == "finite":
+    saved = Saved.of(state)
+    if saved.choice("name", (FiniteReading.name, NeuralReading.name)) == FiniteReading.name:
+        saved.check(is_finite(layout), "name", "'neural' where contexts or feedback are vectors")
         return FiniteReading(layout)
-    return NeuralReading(layout, posterior_from_state(layout, state["posterior"]))
+    return NeuralReading(layout, NeuralPosterior.from_state(layout, saved.part("posterior")))
 
 
 def fit_reading(layout: Layout, tuples: Tuples, seed: int) -> tuple[NeuralReading, Tuples]:

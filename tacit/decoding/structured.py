@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.saved import Saved
+from tacit.base.validation import is_distribution
+from tacit.decoding.counts import count_tuples
 from tacit.decoding.posterior import check_fitted, ideal_posterior
-from tacit.decoding.tuples import Tuples, count_tuples, fitted_states
+from tacit.decoding.tuples import Tuples, counted_shape, fitted_states
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
@@ -23,43 +26,73 @@ MOST_EXHAUSTIVE = 10
 
 @dataclass(frozen=True, eq=False)
 class TablePosterior:
-    """The posterior of finite contexts and feedback as a table (S_H, X, Y, K), zero in the padding.
+    """The posterior of finite contexts and feedback as a table of the (s, x, y) that were seen, uniform elsewhere.
 
-    The structured fit also leaves f (S_H, X, K) and φ (S_H, X, Y) behind, with Σ f ≤ K/2.
+    `rows` (m,) are flat indices of (s, x, y), ascending, and `table` (m, K) their posteriors, zero in the padding. The
+    structured fit also leaves f (places, K) of each (s, x) that was seen (`places`, flat and ascending) and φ (m,)
+    behind, with Σ f ≤ K/2.
     """
 
     name: str
     layout: Layout
     states: BoolArray
+    rows: IntArray
     table: FloatArray
+    places: IntArray | None = None
     f: FloatArray | None = None
     phi: FloatArray | None = None
 
     def predict(self, context: Encoded, feedback: Encoded, state: int) -> FloatArray:
         """Return h(x, y, s), (K_s,)."""
         check_fitted(self.layout, self.states, state)
-        return self.table[state, context, feedback, : self.layout.endings.n_actions[state]].copy()
+        K = self.layout.endings.n_actions[state]
+        row = self._row(context, feedback, state)
+        return (self.layout.endings.uniform[state, :K] if row is None else self.table[row, :K]).copy()
+
+    def rewards(self, context: Encoded, feedback: Encoded, state: int) -> tuple[FloatArray, float]:
+        """Return f(x, s, ·) (K_s,) and φ(x, y, s) of the structured fit; 0 where nothing was seen."""
+        assert self.f is not None and self.phi is not None and self.places is not None  # noqa: PT018, one rule
+        row, K = self._row(context, feedback, state), self.layout.endings.n_actions[state]
+        place = _find(self.places, state * counted_shape(self.layout)[1] + int(context))
+        f = np.zeros(K) if place is None else self.f[place, :K].copy()
+        return f, 0.0 if row is None else float(self.phi[row])
 
     def to_state(self) -> dict[str, Any]:
         """Return the arrays that `from_state` reads."""
-        state = {"name": self.name, "states": self.states, "table": self.table}
-        return state if self.f is None else state | {"f": self.f, "phi": self.phi}
+        kept = {key: getattr(self, key) for key in ("name", "states", "rows", "table", "places", "f", "phi")}
+        return {key: value for key, value in kept.items() if value is not None}
 
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> TablePosterior:
         """Return the posterior that `to_state` described."""
-        return TablePosterior(
-            state["name"], layout, state["states"], state["table"], state.get("f"), state.get("phi")
-        )
+        saved = Saved.of(state)
+        S, X, Y, K = counted_shape(layout)
+        name, fitted = saved.choice("name", ("frequency", "structured")), saved.flags("states", (S,))
+        rows, mask = saved.indices("rows", S * X * Y), layout.endings.mask
+        table = saved.floats("table", (len(rows), K), 0, 1)
+        saved.check(is_distribution(table, mask[rows // (X * Y)]), "table", "distributions over the actions")
+        saved.check(fitted[rows // (X * Y)].all(), "states", "true where something was seen")
+        if name == "frequency":
+            return TablePosterior(name, layout, fitted, rows, table)
+        places = saved.indices("places", S * X)
+        saved.check(np.array_equal(places, np.unique(rows // Y)), "places", "those of the rows")
+        f, phi = saved.floats("f", (len(places), K), 0, 1), saved.floats("phi", (len(rows),), 0, 1)
+        return TablePosterior(name, layout, fitted, rows, table, places, f, phi)
+
+    def _row(self, context: Encoded, feedback: Encoded, state: int) -> int | None:
+        _, X, Y, _ = counted_shape(self.layout)
+        return _find(self.rows, (state * X + int(context)) * Y + int(feedback))
 
 
 def fit_frequency(layout: Layout, tuples: Tuples) -> TablePosterior:
     """Return the action frequencies of each (s, x, y): eq. 5 over all functions; uniform where never seen."""
     counts = count_tuples(layout, tuples)
-    table = np.broadcast_to(layout.endings.uniform[:, None, None, :], counts.shape).copy()
-    seen = counts.sum(axis=-1) > 0
-    table[seen] = counts[seen] / counts[seen].sum(axis=-1, keepdims=True)
-    return TablePosterior("frequency", layout, fitted_states(layout, tuples), table)
+    K = counts.shape[3]
+    rows, row = np.unique(counts.cells // K, return_inverse=True)
+    table = np.zeros((len(rows), K))
+    table[row, counts.cells % K] = counts.numbers
+    table /= table.sum(axis=-1, keepdims=True)
+    return TablePosterior("frequency", layout, fitted_states(layout, tuples), rows, table)
 
 
 def fit_structured(layout: Layout, tuples: Tuples) -> TablePosterior:
@@ -70,13 +103,18 @@ def fit_structured(layout: Layout, tuples: Tuples) -> TablePosterior:
     gets φ = 0 and the uniform posterior.
     """
     counts = count_tuples(layout, tuples)
-    table = np.broadcast_to(layout.endings.uniform[:, None, None, :], counts.shape).copy()
-    f, phi = np.zeros((*counts.shape[:2], counts.shape[3])), np.zeros(counts.shape[:3])
-    for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0):
-        seen, K = counts[s, x].sum(axis=1) > 0, layout.endings.n_actions[s]
-        f[s, x, :K], phi[s, x, seen] = fit_rewards(counts[s, x, seen, :K])
-        table[s, x, seen, :K] = ideal_posterior(f[s, x, :K], phi[s, x, seen])
-    return TablePosterior("structured", layout, fitted_states(layout, tuples), table, f, phi)
+    _, X, _, K = counts.shape
+    rows = np.unique(counts.cells // K)
+    table, phi = np.zeros((len(rows), K)), np.zeros(len(rows))
+    f, done = np.zeros((len(counts.places), K)), 0
+    for place, ((s, _), numbers) in enumerate(counts.tables()):
+        seen, K_s = numbers.sum(axis=1) > 0, layout.endings.n_actions[s]
+        here = slice(done, done + int(np.count_nonzero(seen)))
+        f[place, :K_s], phi[here] = fit_rewards(numbers[seen, :K_s])
+        table[here, :K_s] = ideal_posterior(f[place, :K_s], phi[here])
+        done += int(np.count_nonzero(seen))
+    places = np.array([s * X + x for s, x in counts.places], dtype=np.int64)
+    return TablePosterior("structured", layout, fitted_states(layout, tuples), rows, table, places, f, phi)
 
 
 def fit_rewards(counts: FloatArray, most_exhaustive: int = MOST_EXHAUSTIVE) -> tuple[FloatArray, FloatArray]:
@@ -142,3 +180,9 @@ def _reassign(counts: FloatArray, phi: FloatArray) -> FloatArray:
         if clustering_losses(counts, moved) >= clustering_losses(counts, phi):
             return phi
         phi = moved
+
+
+def _find(ascending: IntArray, value: int) -> int | None:
+    """Return where a value stands in an ascending line, None if it does not."""
+    at = int(np.searchsorted(ascending, value))
+    return at if at < len(ascending) and ascending[at] == value else None

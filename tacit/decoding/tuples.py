@@ -1,4 +1,4 @@
-"""Tuples (context, ending, action, feedback) and their counts: all that is ever known of what feedback means.
+"""Tuples (context, ending, action, feedback): all that is ever known of what feedback means.
 
 One home for learning online and from logs. An ending is a state in which an episode ends (`Layout.endings`). A tuple
 whose action was drawn with probability p among K weighs w = 1/(K p), which makes weighted tuples those of uniform
@@ -14,6 +14,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.changes import Changes, commit, extend, put
+from tacit.base.saved import Saved
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite, Space
 
@@ -127,12 +129,12 @@ class TupleStore:
         self.rows: list[TupleRow] = []
         self.found = np.zeros(layout.endings.size, dtype=np.int64)
         for row in rows:
-            self.add(*row[:4])
+            commit(self.learn(*row[:4]))
 
-    def add(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> None:
-        """Take one tuple."""
-        self.rows.append((context, ending, action, feedback, 1.0, len(self.rows)))
-        self.found[ending] += 1
+    def learn(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> Changes:
+        """Return what one tuple more changes."""
+        row = (context, ending, action, feedback, 1.0, len(self.rows))
+        return extend(self.rows, [row]), put(self.found, ending, self.found[ending] + 1)
 
     def tuples(self) -> Tuples:
         """Return all tuples as arrays."""
@@ -146,70 +148,13 @@ class TupleStore:
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> TupleStore:
         """Return the store that `to_state` described."""
-        return TupleStore(layout, Tuples(**state).to_rows() if len(state["states"]) else ())
-
-
-@dataclass(eq=False)
-class TupleCounts:
-    """Sums over tuples of each (ending, group, value, action): how many, of their weights; of squares without value.
-
-    Groups and values are what a reading makes of contexts and feedback (`tacit.decoding.reading`).
-    """
-
-    n: FloatArray  # (S_H, G, V, K)
-    weight: FloatArray  # (S_H, G, V, K)
-    square: FloatArray  # (S_H, G, K)
-
-    @staticmethod
-    def empty(shape: tuple[int, int, int, int]) -> TupleCounts:
-        """Return sums of no tuples."""
-        S, G, _, K = shape
-        return TupleCounts(np.zeros(shape), np.zeros(shape), np.zeros((S, G, K)))
-
-    @staticmethod
-    def whole(n: FloatArray) -> TupleCounts:
-        """Return the sums of tuples of uniform actions, given how many there are, (S_H, G, V, K)."""
-        return TupleCounts(n, n.copy(), n.sum(axis=2))
-
-    def count(self, ending: int, group: int, value: int, action: int) -> None:
-        """Add one tuple of a uniform action."""
-        self.n[ending, group, value, action] += 1.0
-        self.weight[ending, group, value, action] += 1.0
-        self.square[ending, group, action] += 1.0
-
-    def add(
-        self, endings: IntArray, groups: IntArray, values: IntArray, actions: IntArray, weights: FloatArray
-    ) -> None:
-        """Add many tuples, given by their indices."""
-        at = (endings, groups, values, actions)
-        np.add.at(self.n, at, 1.0)
-        np.add.at(self.weight, at, weights)
-        np.add.at(self.square, (endings, groups, actions), weights**2)
-
-    def __add__(self, other: TupleCounts) -> TupleCounts:
-        return TupleCounts(self.n + other.n, self.weight + other.weight, self.square + other.square)
-
-    @property
-    def effective_size(self) -> float:
-        """Return (sum w)^2 / sum w^2 over all tuples."""
-        total = float(self.square.sum())
-        return float(self.weight.sum()) ** 2 / total if total > 0 else 0.0
-
-    def effective(self) -> FloatArray:
-        """Return counts (S_H, G, V, K) in effective tuples: each action's shares by weight, its number by its weights.
-
-        Where the weight of an action is the same for all its tuples, these are the plain counts.
-
-        >>> counts = TupleCounts.empty((1, 1, 2, 1))
-        >>> zero = np.zeros(3, dtype=np.int64)
-        >>> counts.add(zero, zero, np.array([0, 1, 1]), zero, np.array([2.0, 2.0, 2.0]))
-        >>> counts.effective().ravel()
-        array([1., 2.])
-        """
-        by_action = self.weight.sum(axis=2)  # (S_H, G, K)
-        size = np.divide(by_action**2, self.square, out=np.zeros_like(by_action), where=self.square > 0)
-        shares = self.weight / np.where(by_action > 0, by_action, 1.0)[:, :, None, :]
-        return np.asarray(np.round(shares * size[:, :, None, :], 9))  # sums of equal weights are whole
+        saved = Saved.of(state)
+        states, actions = (saved.wholes(name, (None,)) for name in ("states", "actions"))
+        tuples = Tuples(saved["contexts"], states, actions, saved["feedback"])
+        if not len(tuples):
+            return TupleStore(layout)
+        check_tuples(layout, tuples)
+        return TupleStore(layout, tuples.to_rows())
 
 
 def counted_shape(layout: Layout) -> tuple[int, int, int, int]:
@@ -218,15 +163,6 @@ def counted_shape(layout: Layout) -> tuple[int, int, int, int]:
     assert isinstance(layout.contexts, Finite)
     assert isinstance(layout.feedback, Finite)
     return layout.endings.size, layout.contexts.size, layout.feedback.size, layout.max_actions
-
-
-def count_tuples(layout: Layout, tuples: Tuples) -> FloatArray:
-    """Return how many tuples each (s, x, y, a) has, (S_H, X, Y, K)."""
-    shape = counted_shape(layout)
-    contexts, feedback = tuples.contexts.astype(np.int64), tuples.feedback.astype(np.int64)
-    counts = np.zeros(shape)
-    np.add.at(counts, (tuples.states, contexts, feedback, tuples.actions), 1)
-    return counts
 
 
 def balanced_weights(layout: Layout, tuples: Tuples) -> FloatArray:

@@ -130,7 +130,7 @@ class WorkerProcess:
         assert self.task is not None
         try:
             message = self._connection.recv()
-        except (EOFError, ConnectionError):
+        except (EOFError, OSError):  # OSError: it died while it sent, and the message is torn
             message = self._died()
         if not isinstance(message, Outcome):
             advance(self.task, *message)

@@ -1,6 +1,7 @@
 """Ray: actors on the processors of a cluster, or of this machine where no cluster is running.
 
-Results come back through Ray; what a task reports of its progress does not.
+Results come back through Ray; what a task reports of its progress does not. Whoever reaches a port of Ray's can run
+code, so a Ray that begins here listens on the loopback interface alone.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Actors:
     def size(self) -> int:
         """Return how many actors there may be; begins a local Ray unless one is running."""
         if not self._ray.is_initialized():
-            self._ray.init(log_to_driver=False, include_dashboard=False)
+            begin_ray(self._ray)
         processors = max(int(self._ray.cluster_resources().get("CPU", 1)), 1)
         return processors if self._jobs is None else min(processors, self._jobs)
 
@@ -73,6 +74,19 @@ class Actor:
     def perform(self, task: Any) -> Outcome:
         """Return what came of a task."""
         return self._worker.perform(task, lambda amount, stage: None)
+
+
+def begin_ray(ray: Any) -> None:
+    """Join the cluster that RAY_ADDRESS names or that runs here; where there is none, begin one on loopback."""
+    constants = ray._private.ray_constants
+    reachable = constants.ENABLE_RAY_CLUSTER
+    # Ray listens on 127.0.0.1 alone if that is its node's address, which it is only where Ray believes that no other
+    # machine can join. Its option for the address replaces 127.0.0.1; its variable for this is read at import.
+    constants.ENABLE_RAY_CLUSTER = False
+    try:
+        ray.init(log_to_driver=False, include_dashboard=False)
+    finally:
+        constants.ENABLE_RAY_CLUSTER = reachable
 
 
 def find_ray() -> Any:

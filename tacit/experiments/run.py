@@ -28,11 +28,23 @@ def perform(request: Request, console: Console) -> Runs:
     study, store = request.study.scaled(request.fraction), request.store
     tasks = expand(study, request.n_seeds)
     store.begin()
-    missing = [task for task in tasks if store.load(task) is None]
+    missing = _find_missing(tasks, store, console)
     failures = _perform_missing(missing, study, request, console)
     stored = {task: store.load(task) for task in tasks}
     results = {task: result for task, result in stored.items() if result is not None}
     return Runs(request, study, results, len(missing), started, time.perf_counter() - clock, failures)
+
+
+def _find_missing(tasks: list[StudyTask], store: Store, console: Console) -> list[StudyTask]:
+    """Return the tasks without a result, and say of which there is one that is damaged or wrong."""
+    missing = []
+    for task in tasks:
+        result, fault = store.look_up(task)
+        if result is None:
+            missing.append(task)
+        if fault:
+            console.print(f"note: {task.label} runs again: {fault}", markup=False, highlight=False)
+    return missing
 
 
 def _perform_missing(

@@ -32,7 +32,7 @@ class StudyTask:
         return f"{self.learner} on {self.variant}, seed {self.seed}"
 
 
-class Saved(Protocol):
+class Keepable(Protocol):
     """An agent that is kept with a result."""
 
     def save(self, path: Any) -> None:
@@ -43,7 +43,7 @@ class Played(NamedTuple):
     """What playing a task gives: curves, numbers and what else its study shows, and the agent if that is kept."""
 
     result: dict[str, Any]
-    agent: Saved | None = None
+    agent: Keepable | None = None
 
 
 Play = Callable[[StudyTask, Report], Played]
@@ -70,7 +70,6 @@ def perform_task(play: Play, task: StudyTask, report: Report) -> Performed:
         result, agent = play(task, report)
     tree = {
         "fingerprint": task.fingerprint,
-        "has_agent": agent is not None,
         "seconds": time.perf_counter() - start,
         "warnings": [str(warning.message) for warning in caught],
         **result,
@@ -78,7 +77,7 @@ def perform_task(play: Play, task: StudyTask, report: Report) -> Performed:
     return Performed(tree, None if agent is None else file_of(agent))
 
 
-def file_of(agent: Saved) -> bytes:
+def file_of(agent: Keepable) -> bytes:
     """Return what an agent saves, as bytes: who asked for it may sit on another machine."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "agent"

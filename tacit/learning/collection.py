@@ -9,14 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import Change, put
+from tacit.base.saved import Saved
+from tacit.decoding.counts import count_tuples
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior
-from tacit.decoding.tuples import TupleStore, count_tuples, is_finite
+from tacit.decoding.tuples import TupleStore, is_finite
 from tacit.learning.episode import Episode
 from tacit.learning.policy_learning import Exploration, PolicyLearning
-from tacit.learning.settings import Settings
+from tacit.learning.settings import Settings, check_runnable
 from tacit.learning.stage import (
-    NOTHING,
     Lesson,
     PolicyPlan,
     Setup,
@@ -68,18 +70,19 @@ class Collection:
         return self._layout.uniform_policy
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
-        """Keep the tuple of an episode that reached its target, or that came late from homing (dev. 28)."""
+        """Return the tuple kept of an episode that reached its target, or that came late from homing (dev. 28)."""
         plan = policy_plan(episode)
         ours = plan.stage == self.name
+        changes: list[Change] = []
         if ours:
-            self._spent[plan.target] += 1
+            changes.append(put(self._spent, plan.target, self._spent[plan.target] + 1))
         if feedback is None or not plan.uniform_last:
-            return NOTHING
+            return Lesson(changes=changes)
         state, action = ending_of(episode)
         wanted = self._homes.reachable[state] and self._tuples.found[state] < self._settings.collection.tuples
         if wanted and (state == plan.target or not ours):
-            self._tuples.add(episode.encoded, state, action, feedback)
-        return NOTHING
+            changes += self._tuples.learn(episode.encoded, state, action, feedback)
+        return Lesson(changes=changes)
 
     def next(self) -> Stage:
         """Return policy learning, with the decoder fitted, once no state wants more."""
@@ -108,9 +111,15 @@ class Collection:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> Collection:
         """Return the stage that `to_state` described."""
-        stage = cls(setup, Homes.from_state(setup.layout, state["homes"]))
-        stage._tuples = TupleStore.from_state(setup.layout, state["tuples"])
-        stage._spent = state["spent"]
+        saved, size = Saved.of(state), setup.layout.endings.size
+        homes = restore_homes(setup, saved.part("homes"))
+        saved.check(len(homes.mixtures) == size, "homes", f"those of all {size} endings")
+        check_runnable(setup.layout, setup.settings)
+        stage = cls(setup, homes)
+        stage._tuples = TupleStore.from_state(setup.layout, saved.part("tuples"))
+        wanted = np.where(homes.reachable, setup.settings.collection.tuples, 0)
+        saved.check((stage._tuples.found <= wanted).all(), "tuples", "no more than were wanted")
+        stage._spent = saved.wholes("spent", (size,))
         return stage
 
     def _fit_decoder(self) -> RewardDecoder | None:
@@ -142,6 +151,15 @@ class Collection:
                 f"to c = {self._settings.decoder.c}, so there is nothing to learn and the agent plays uniformly; "
                 "check that no state is missing and that feedback belongs to its episode"
             )
+
+
+def restore_homes(setup: Setup, state: Mapping[str, Any]) -> Homes:
+    """Return the homes that were saved; their accuracy is that of the settings."""
+    saved, homing = Saved.of(state), setup.settings.homing
+    homes = Homes.from_state(setup.layout, saved)
+    saved.check(homes.epsilon == homing.epsilon, "epsilon", f"that of the settings, {homing.epsilon}")
+    saved.check(homes.delta == homing.delta, "delta", f"that of the settings, {homing.delta}")
+    return homes
 
 
 def collection_budget(layout: Layout, settings: Settings) -> int:

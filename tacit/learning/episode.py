@@ -44,8 +44,8 @@ class Episode:
     """The handle of one episode: what it was given, what it did, whether it is still open.
 
     `context` is as the user knows it and `feedback` as it was given; `encoded` and `told` are the same as stages see
-    them. `states` (as the world reads them), `actions` (indices) and `chances` have one entry a step. `decoded_reward`
-    is what the feedback was taken to mean, None while that is not known.
+    them. `states` (as the world reads them), `actions` (indices) and `chances` have one entry a step, which is taken
+    once its chance is there. `decoded_reward` is what the feedback was taken to mean, None while that is not known.
     """
 
     __slots__ = (
@@ -96,9 +96,15 @@ class Episode:
         assert self.owner is not None
         return self.owner.read_steps(self)
 
+    def drop_torn_step(self) -> None:
+        """Forget what an interrupt left of a step that was not taken."""
+        taken = len(self.chances)
+        if len(self.states) > taken:
+            del self.actions[taken:], self.states[taken:]
+
     def __repr__(self) -> str:
         status = "open" if self.open else "ended"
-        return f"Episode(id={self.id}, stage={self.plan.stage!r}, steps={len(self.actions)}, {status})"
+        return f"Episode(id={self.id}, stage={self.plan.stage!r}, steps={len(self.chances)}, {status})"
 
 
 def find_open(open_episodes: Mapping[int, Episode], number: int) -> Episode:

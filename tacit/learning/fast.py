@@ -18,12 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import Change, Changes, assign, commit, put
+from tacit.base.saved import Saved
+from tacit.decoding.counts import RunningCounts, SeenCounts, flat_cells
 from tacit.decoding.judgement import Judgement, judge
 from tacit.decoding.reading import FiniteReading, Reading
-from tacit.decoding.tuples import TupleCounts, counted_shape, is_finite
+from tacit.decoding.tuples import counted_shape, is_finite
 from tacit.learning.episode import Episode
 from tacit.learning.stage import (
-    NOTHING,
     Lesson,
     PolicyPlan,
     Setup,
@@ -31,6 +33,8 @@ from tacit.learning.stage import (
     deterministic_policy,
     ending_of,
     policy_plan,
+    read_duals,
+    read_dynamics,
 )
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.euler import log_factor, plan_euler
@@ -50,6 +54,9 @@ GROWTH = 1.1
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
 
+Place = tuple[int, int, int, int]
+"""Where a tuple is counted: ending, group, value, action."""
+
 
 class FastLearning:
     """Explores and learns in one, context by context; needs finite contexts and feedback."""
@@ -65,13 +72,13 @@ class FastLearning:
         self.reading: Reading = _finite_reading(layout)
         shape = counted_shape(self.reading.counted)
         contexts, (H, S, K) = shape[1], layout.mask.shape
-        self.counts = TupleCounts.empty(shape)
+        self.counts = RunningCounts(shape)
         self.dynamics = setup.dynamics(layout)
         self.episodes = 0
         self.explored = 0
         self._duals = np.zeros((contexts, H, S))
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
-        self._judged = np.zeros(shape)  # the counts that each judgement rests on
+        self._judged = RunningCounts(shape)  # the counts that each judgement rests on
         self._due = np.ones(shape[:2])  # tuples at which (s, x) is judged anew
         self.judgements: dict[tuple[int, int], Judgement] = {}
         self._settled = np.zeros((contexts, S), dtype=np.bool_)
@@ -83,7 +90,7 @@ class FastLearning:
         """Return the optimistic plan where it leads to unsettled states, otherwise that of Algorithm 4."""
         x = int(context)
         policy, dual, converged = self._exploit(x)
-        if not self._settled[x, : self._layout.endings.size].all():
+        if not all(self._settled[x, : self._layout.endings.size].tolist()):
             explorer = self._optimistic(x, policy)
             visits = forward_distribution(self.dynamics.estimate(x), explorer, self._layout.n_states)
             if visits[-1, ~self._settled[x]].sum() > self._settings.fast.explore_above:
@@ -95,17 +102,20 @@ class FastLearning:
         return self._exploit(int(context))[0]
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
-        """Count everything; say what the feedback decodes to, if its state is settled, and what a check found."""
+        """Return everything counted, what the feedback decodes to, if its state is settled, and what a check found."""
         plan, x = policy_plan(episode), int(episode.encoded)
-        self.dynamics.add(x, episode.states, episode.actions)
+        changes = [*self.dynamics.learn(x, episode.states, episode.actions)]
         if plan.dual is not None:
-            self._duals[x], self._has_dual[x] = plan.dual, True
+            changes += put(self._duals, x, plan.dual), put(self._has_dual, x, True)
         if len(episode.actions) < self._layout.horizon:
-            return NOTHING
-        self.episodes += 1
-        self.explored += plan.explores
-        decoded = None if feedback is None else self._count(episode, feedback)
-        return Lesson(decoded, self._check() if self.episodes >= self._check_at else ())
+            return Lesson(changes=changes)
+        changes.append(assign(self, "episodes", self.episodes + 1))
+        changes.append(assign(self, "explored", self.explored + plan.explores))
+        told = None if feedback is None else self._hear(episode, feedback)
+        decoded = self._decode(told)
+        judgement = None if told is None else self._count(told, changes)
+        due = self.episodes + 1 >= self._check_at
+        return Lesson(decoded, self._check(told, judgement, changes) if due else (), changes)
 
     def next(self) -> Stage:
         """Return itself: there is no other stage."""
@@ -116,7 +126,7 @@ class FastLearning:
         settings = self._settings
         return diagnose(
             self.reading.counted,
-            self.counts.n,
+            self.counts.seen(),
             settings.decoder,
             settings.judgement,
             self.judgements,
@@ -127,8 +137,8 @@ class FastLearning:
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
         return {
-            "counts": vars(self.counts),
-            "judged": self._judged,
+            "counts": self.counts.seen().to_state(),
+            "judged": self._judged.seen().to_state(),
             "due": self._due,
             "dynamics": self.dynamics.to_state(),
             "episodes": self.episodes,
@@ -141,35 +151,59 @@ class FastLearning:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> FastLearning:
         """Return the stage that `to_state` described: each state is judged again on what it was judged on."""
+        saved, counted = Saved.of(state), _finite_reading(setup.layout).counted
+        shape = counted_shape(counted)
+        counts = SeenCounts.from_state(counted, saved.part("counts"), whole=True)
+        judged = SeenCounts.from_state(counted, saved.part("judged"), whole=True)
+        saved.check(judged.is_within(counts), "judged", "no more than was counted")
+        due = saved.floats("due", shape[:2])
+        duals, dynamics = read_duals(saved, shape[1], setup.layout), read_dynamics(setup, saved)
         stage = cls(setup)
-        stage._judge_all(state["judged"])
-        stage.counts, stage._due = TupleCounts(**state["counts"]), state["due"]
-        stage.dynamics.restore(state["dynamics"])
-        stage.episodes, stage.explored = int(state["episodes"]), int(state["explored"])
-        stage._duals, stage._has_dual = state["duals"], state["has_dual"]
-        stage._check_at = state["check_at"]
+        stage._judge_all(judged)
+        stage.counts, stage._due = RunningCounts(shape, counts), judging_due(judged)
+        still = all(tuples < due[place] for place, tuples in zip(counts.places, counts.tuples, strict=True))
+        saved.check(
+            still and np.array_equal(due, stage._due),
+            "due",
+            f"{GROWTH} times what was judged, and 1, which the tuples have not reached",
+        )
+        stage.dynamics.restore(dynamics)
+        stage.episodes = saved.whole("episodes")
+        stage.explored = saved.whole("explored", most=stage.episodes)
+        stage._duals, stage._has_dual = duals
+        stage._check_at = _read_check(saved, stage.episodes)
         return stage
 
     @classmethod
     def from_counts(
-        cls, setup: Setup, counts: TupleCounts, dynamics: TransitionEstimate, episodes: int
+        cls, setup: Setup, counts: SeenCounts, dynamics: TransitionEstimate, episodes: int
     ) -> FastLearning:
         """Return the stage that has seen these tuples and dynamics in so many episodes: what logs leave behind."""
         stage = cls(setup)
-        stage._judge_all(counts.n)
-        stage.counts, stage.dynamics = counts, dynamics
-        stage._due = GROWTH * counts.n.sum(axis=(2, 3)) + 1
+        stage._judge_all(counts)
+        stage.counts, stage.dynamics = RunningCounts(counts.shape, counts), dynamics
+        stage._due = judging_due(counts)
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)
         return stage
 
-    def _check(self) -> tuple[str, ...]:
-        """Return what must be said, that this is noise, and set when to check again: never once it is known."""
-        if not mostly_judged(self.judgements):
-            self._check_at = CHECK_GROWTH * self.episodes
+    def _check(
+        self, told: Place | None, judgement: Judgement | None, changes: list[Change]
+    ) -> tuple[str, ...]:
+        """Return what must be said, that this is noise; add when to check again: never once it is known.
+
+        It is checked what there will be with the tuple that is `told`, and with the judgement that it led to.
+        """
+        seen, judgements = self.counts.seen(), dict(self.judgements)
+        if told is not None:
+            seen = seen.plus(flat_cells(seen.shape, *map(np.atleast_1d, told)), np.ones(1))
+            if judgement is not None:
+                judgements[told[:2]] = judgement
+        if not mostly_judged(judgements):
+            changes.append(assign(self, "_check_at", CHECK_GROWTH * (self.episodes + 1)))
             return ()
-        self._check_at = math.inf
-        return tuple(map(str, find_nothing_told(self.counts.n, self.judgements)))
+        changes.append(assign(self, "_check_at", math.inf))
+        return tuple(map(str, find_nothing_told(seen, judgements)))
 
     def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
         """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""
@@ -202,31 +236,68 @@ class FastLearning:
         explorer[-1, settled] = policy[-1, settled]
         return explorer
 
-    def _count(self, episode: Episode, feedback: Encoded) -> float | None:
-        """Count the tuple of an episode; return what its feedback decodes to, None if its state is not settled."""
+    def _hear(self, episode: Episode, feedback: Encoded) -> Place:
+        """Return where the tuple of an episode is counted."""
         s, a = ending_of(episode)
         x, y = self.reading.read_one(episode.encoded, s, feedback)
-        decoded = float(self.judgements[s, x].rewards[y, a]) if self._settled[x, s] else None
-        self.counts.count(s, x, y, a)
-        tuples = self.counts.n[s, x].sum()
-        if tuples >= self._due[s, x]:
-            self._due[s, x] = GROWTH * tuples + 1
-            self._judge(s, x, self.counts.n[s, x])
-        return decoded
+        return s, x, y, a
 
-    def _judge_all(self, counts: FloatArray) -> None:
-        for s, x in np.argwhere(counts.sum(axis=(2, 3)) > 0):
-            self._judge(int(s), int(x), counts[s, x])
+    def _decode(self, told: Place | None) -> float | None:
+        """Return what a tuple's feedback decodes to, None if its state is not settled."""
+        if told is None or not self._settled[told[1], told[0]]:
+            return None
+        s, x, y, a = told
+        return float(self.judgements[s, x].rewards[y, a])
 
-    def _judge(self, s: int, x: int, counts: FloatArray) -> None:
-        """Judge (s, x) on counts (Y, K), and write down what planning and decoding need of it."""
+    def _count(self, told: Place, changes: list[Change]) -> Judgement | None:
+        """Return the new judgement of (s, x), if one is due after this tuple; add what both change."""
+        s, x, y, a = told
+        changes += self.counts.learn(*told)
+        tuples = self.counts.tuples(s, x) + 1
+        if tuples < self._due[s, x]:
+            return None
+        counts = self.counts.table(s, x)
+        counts[y, a] += 1.0
+        judgement = self._judge(s, counts)
+        changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
+        changes += self._take(judgement, s, x, counts)
+        return judgement
+
+    def _judge_all(self, counts: SeenCounts) -> None:
+        for (s, x), table in counts.tables():
+            commit(self._take(self._judge(s, table), s, x, table))
+
+    def _judge(self, s: int, counts: FloatArray) -> Judgement:
+        """Return the judgement of a last state on counts (Y, K)."""
         K, settings = int(self._layout.endings.n_actions[s]), self._settings
-        self._judged[s, x] = counts
-        judgement = judge(counts[:, :K], settings.decoder.c, settings.judgement)
-        self.judgements[s, x] = judgement
-        self._settled[x, s], self._best[x, s] = judgement.settled, judgement.best
+        return judge(counts[:, :K], settings.decoder.c, settings.judgement)
+
+    def _take(self, judgement: Judgement, s: int, x: int, counts: FloatArray) -> Changes:
+        """Return a judgement of (s, x) written down as planning and decoding need it, and what it rests on."""
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
-        self._rewards[x, -1, s, :K] = judgement.expected if judgement.settled else 0.0
+        worth = judgement.expected if judgement.settled else 0.0
+        return (
+            *self._judged.replace(s, x, counts),
+            put(self.judgements, (s, x), judgement),
+            put(self._settled, (x, s), judgement.settled),
+            put(self._best, (x, s), judgement.best),
+            put(self._rewards, (x, -1, s, slice(int(self._layout.endings.n_actions[s]))), worth),
+        )
+
+
+def judging_due(judged: SeenCounts) -> FloatArray:
+    """Return at how many tuples each (s, x) is judged anew, (S_H, X), by what it was judged on."""
+    due: FloatArray = np.ones(judged.shape[:2])
+    for place, tuples in zip(judged.places, judged.tuples, strict=True):
+        due[place] = GROWTH * tuples + 1
+    return due
+
+
+def _read_check(saved: Saved, episodes: int) -> float:
+    """Return the episode at which noise is looked for again: ahead, as it was set, or never."""
+    if saved.number("check_at", 1, math.inf) == math.inf:
+        return math.inf
+    return saved.whole("check_at", episodes + 1, max(FIRST_CHECK, CHECK_GROWTH * episodes))
 
 
 def _finite_reading(layout: Layout) -> FiniteReading:

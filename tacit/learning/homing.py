@@ -12,7 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.learning.collection import Collection
+from tacit.base.changes import Change, assign, put
+from tacit.base.saved import Saved
+from tacit.learning.collection import Collection, restore_homes
 from tacit.learning.episode import Episode
 from tacit.learning.settings import check_runnable
 from tacit.learning.stage import (
@@ -24,9 +26,10 @@ from tacit.learning.stage import (
     deterministic_policy,
     ending_of,
     policy_plan,
+    read_dynamics,
 )
 from tacit.planning.euler import log_factor, plan_euler
-from tacit.planning.reachability import Homes, Mixture
+from tacit.planning.reachability import Homes, Mixture, restore_mixture
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose_nothing
@@ -47,7 +50,8 @@ class Homing:
         self._mixtures: list[Mixture] = []
         self._visits = np.zeros(self._layout.endings.size, dtype=np.int64)
         self._episodes = np.zeros(self._layout.endings.size, dtype=np.int64)
-        self._start_target()
+        self._dynamics = setup.dynamics(self._layout)
+        self._weights: dict[bytes, int] = {}  # a policy's choices -> how often it was played, for this target
 
     @property
     def target(self) -> int:
@@ -75,19 +79,14 @@ class Homing:
         return self._layout.uniform_policy
 
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
-        """Count the transitions and the policy; one whose target is finished has nothing to teach."""
+        """Return transitions and policy counted; one whose target is finished has nothing to teach."""
         plan = policy_plan(episode)
         if plan.target != self.target:
             return NOTHING
-        self._dynamics.add(episode.encoded, episode.states, episode.actions)
+        changes = [*self._dynamics.learn(episode.encoded, episode.states, episode.actions)]
         if len(episode.states) == self._layout.horizon:
-            self._remember(np.argmax(plan.policy[:-1], axis=2))
-            self._visits[plan.target] += ending_of(episode)[0] == plan.target
-            self._episodes[plan.target] += 1
-            if self._episodes[plan.target] >= self._homing.episodes:
-                self._mixtures.append(Mixture(*self._played()))
-                self._start_target()
-        return NOTHING
+            changes += self._count(plan, ending_of(episode)[0])
+        return Lesson(changes=changes)
 
     def next(self) -> Stage:
         """Return collection once every last-layer state has its homing policy."""
@@ -101,7 +100,7 @@ class Homing:
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts, the policies played and the targets finished."""
-        choices, weights = self._played()
+        choices, weights = self._played(self._weights)
         return {
             "homes": self._homes().to_state(),
             "dynamics": self._dynamics.to_state(),
@@ -112,28 +111,46 @@ class Homing:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> Homing:
         """Return the stage that `to_state` described."""
+        saved = Saved.of(state)
+        dynamics = read_dynamics(setup, saved)
+        homes = restore_homes(setup, saved.part("homes"))
+        played = restore_mixture(setup.layout, saved, "choices", saved, "weights")
+        target, wanted = len(homes.mixtures), setup.settings.homing.episodes
+        saved.check(target < setup.layout.endings.size, "homes", "those of some endings, not of all")
+        saved.check((homes.episodes[:target] == wanted).all(), "homes", f"of {wanted} episodes each")
+        at_it = played.weights.sum() == homes.episodes[target] < wanted
+        saved.check(at_it and not homes.episodes[target + 1 :].any(), "weights", "as many as episodes so far")
         stage = cls(setup)
-        homes = Homes.from_state(setup.layout, state["homes"])
         stage._mixtures = list(homes.mixtures)
         stage._visits, stage._episodes = homes.visits, homes.episodes
-        stage._dynamics.restore(state["dynamics"])
-        for choices, weight in zip(state["choices"], state["weights"], strict=True):
+        stage._dynamics.restore(dynamics)
+        for choices, weight in zip(played.choices, played.weights, strict=True):
             stage._weights[choices.tobytes()] = int(weight)
         return stage
 
-    def _start_target(self) -> None:
-        self._dynamics = self._setup.dynamics(self._layout)
-        self._weights: dict[bytes, int] = {}  # a policy's choices -> how often it was played
+    def _count(self, plan: PolicyPlan, ending: int) -> list[Change]:
+        """Return what a whole episode changes; the last one of a target leaves its mixture and starts the next."""
+        target, choices = plan.target, np.argmax(plan.policy[:-1], axis=2).tobytes()
+        times, episodes = self._weights.get(choices, 0) + 1, self._episodes[target] + 1
+        changes = [
+            put(self._weights, choices, times),
+            put(self._visits, target, self._visits[target] + (ending == target)),
+            put(self._episodes, target, episodes),
+        ]
+        if episodes >= self._homing.episodes:
+            mixture = Mixture(*self._played({**self._weights, choices: times}))
+            changes += [
+                assign(self, "_mixtures", [*self._mixtures, mixture]),
+                assign(self, "_dynamics", self._setup.dynamics(self._layout)),
+                assign(self, "_weights", {}),
+            ]
+        return changes
 
-    def _remember(self, choices: IntArray) -> None:
-        key = choices.tobytes()
-        self._weights[key] = self._weights.get(key, 0) + 1
-
-    def _played(self) -> tuple[IntArray, IntArray]:
+    def _played(self, weights: Mapping[bytes, int]) -> tuple[IntArray, IntArray]:
         H, S, _ = self._layout.mask.shape
-        flat = np.frombuffer(b"".join(self._weights), dtype=np.int64)
-        choices = flat.reshape(len(self._weights), H - 1, S)
-        return choices, np.array(list(self._weights.values()), dtype=np.int64)
+        flat = np.frombuffer(b"".join(weights), dtype=np.int64)
+        choices = flat.reshape(len(weights), H - 1, S)
+        return choices, np.array(list(weights.values()), dtype=np.int64)
 
     def _homes(self) -> Homes:
         return Homes(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from tacit.base.saved import Saved
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.fast import FastLearning
 from tacit.learning.homing import Homing
 from tacit.learning.settings import Settings
-from tacit.learning.stage import LayeredStage, PolicyPlan, Setup, Stage, best_policy, policy_plan
+from tacit.learning.stage import LayeredStage, Setup, Stage, best_policy, policy_plan, restore_plan
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Label
@@ -86,7 +87,18 @@ class Layered:
 
     def restore_episode(self, stage: Stage, state: Mapping[str, Any]) -> tuple[Plan, list[int]]:
         """Return (plan, states) that `save_episode` described."""
-        return PolicyPlan(**state["plan"]), list(state["states"])
+        saved, layout = Saved.of(state), self.layout
+        plan = restore_plan(layout, saved.part("plan"))
+        states, actions, chances = (saved.entries(name) for name in ("states", "actions", "chances"))
+        taken = len(states)
+        whole = taken == len(actions) == len(chances) <= layout.horizon
+        saved.check(whole, "states", "as many as actions and chances, and no more than layers")
+        path = [states.whole(str(h), most=int(layout.n_states[h]) - 1) for h in range(taken)]
+        for h, s in enumerate(path):
+            a = actions.whole(str(h), most=int(layout.n_actions[h, s]) - 1)
+            played = 0 < chances.number(str(h), 0, 1) == plan.policy[h, s, a]
+            saved.check(played, "chances", "those of the plan, and above 0")
+        return plan, path
 
     def to_state(self) -> dict[str, Any]:
         """Return the layout and the settings."""
@@ -99,4 +111,6 @@ class Layered:
         dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts,
     ) -> Layered:
         """Return the world that `to_state` described."""
-        return cls(Layout.from_json(state["layout"]), Settings.from_json(state["settings"]), dynamics)
+        saved = Saved.of(state)
+        layout, settings = Layout.from_json(saved.part("layout")), Settings.from_json(saved.part("settings"))
+        return cls(layout, settings, dynamics)

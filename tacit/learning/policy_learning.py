@@ -8,12 +8,23 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.changes import Change, assign, put
+from tacit.base.saved import Saved
 from tacit.decoding.decoder import RewardDecoder, build_decoder
 from tacit.decoding.inverse_kinematics import posterior_from_state
 from tacit.learning.episode import Episode
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, ending_of, policy_plan
+from tacit.learning.stage import (
+    Lesson,
+    PolicyPlan,
+    Setup,
+    Stage,
+    ending_of,
+    policy_plan,
+    read_duals,
+    read_dynamics,
+)
 from tacit.planning.dual_newton import solve_packed
-from tacit.planning.regression import make_oracle
+from tacit.planning.regression import make_oracle, restore_oracle
 from tacit.problem.spaces import Encoded, Finite
 from tacit.trust.anchors import Anchor, find_orientation
 from tacit.trust.diagnostics import constant_decoding, find_rarely_reached, nothing_kept
@@ -33,6 +44,19 @@ class Exploration(NamedTuple):
     reachable: BoolArray
     tuples: IntArray
     episodes: IntArray
+
+    @staticmethod
+    def from_state(state: Mapping[str, Any], size: int) -> Exploration:
+        """Return what was saved of so many states."""
+        saved, each = Saved.of(state), (size,)
+        return Exploration(
+            frequency=saved.floats("frequency", each, 0, 1),
+            low=saved.floats("low", each, 0, 1),
+            high=saved.floats("high", each, 0, 1),
+            reachable=saved.flags("reachable", each),
+            tuples=saved.wholes("tuples", each),
+            episodes=saved.wholes("episodes", each),
+        )
 
 
 class PolicyLearner:
@@ -77,17 +101,20 @@ class PolicyLearner:
             predicted if self._everything_judged else predicted * self.judged[:, None]
         )
 
-    def learn(self, context: Encoded, episode: Episode, reward: float | None) -> None:
-        """Update the oracle with the reward, if there is one, and count the transitions."""
-        plan = policy_plan(episode)
+    def learn(self, context: Encoded, episode: Episode, reward: float | None) -> list[Change]:
+        """Return the oracle's step with the reward, if there is one, and the transitions counted."""
+        plan, whole = policy_plan(episode), len(episode.actions) == self._layout.horizon
+        changes = [
+            *self.dynamics.learn(context, episode.states, episode.actions),
+            assign(self, "episodes", self.episodes + whole),
+            assign(self, "unconverged", self.unconverged + (not plan.converged)),
+        ]
         if reward is not None:
-            self.oracle.update(context, *ending_of(episode), reward)
-        self.dynamics.add(context, episode.states, episode.actions)
-        self.episodes += len(episode.actions) == self._layout.horizon
-        self.unconverged += not plan.converged
+            changes += self.oracle.learn(context, *ending_of(episode), reward)
         if plan.dual is not None:
             slot = self._slot(context)
-            self._duals[slot], self._has_dual[slot] = plan.dual, True
+            changes += put(self._duals, slot, plan.dual), put(self._has_dual, slot, True)
+        return changes
 
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned."""
@@ -104,11 +131,15 @@ class PolicyLearner:
     @staticmethod
     def from_state(setup: Setup, state: Mapping[str, Any]) -> PolicyLearner:
         """Return the learner that `to_state` described."""
-        learner = PolicyLearner(setup, state["judged"])
-        learner.oracle.restore(state["oracle"])
-        learner.dynamics.restore(state["dynamics"])
-        learner.episodes, learner.unconverged = int(state["episodes"]), int(state["unconverged"])
-        learner._duals, learner._has_dual = state["duals"], state["has_dual"]
+        saved, layout = Saved.of(state), setup.layout
+        n_duals = layout.contexts.size if isinstance(layout.contexts, Finite) else 1
+        duals, dynamics = read_duals(saved, n_duals, layout), read_dynamics(setup, saved)
+        oracle = restore_oracle(layout, setup.settings.oracle, saved.part("oracle"))
+        learner = PolicyLearner(setup, saved.flags("judged", (layout.endings.size,)))
+        learner.oracle = oracle
+        learner.dynamics.restore(dynamics)
+        learner.episodes, learner.unconverged = saved.whole("episodes"), saved.whole("unconverged")
+        learner._duals, learner._has_dual = duals
         return learner
 
     def _slot(self, context: Encoded) -> int:
@@ -147,15 +178,14 @@ class PolicyLearning:
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Decode and learn; an episode of an earlier stage only adds its transitions."""
         if episode.plan.stage != self.name:
-            self.learner.dynamics.add(episode.encoded, episode.states, episode.actions)
-            return NOTHING
+            path = episode.encoded, episode.states, episode.actions
+            return Lesson(changes=self.learner.dynamics.learn(*path))
         reward = None
         if feedback is not None and self.decoder is not None:
             state, action = ending_of(episode)
             if self.learner.judged[state]:
                 reward = self.decoder.decode(episode.encoded, feedback, state, action)
-        self.learner.learn(episode.encoded, episode, reward)
-        return Lesson(reward)
+        return Lesson(reward, changes=self.learner.learn(episode.encoded, episode, reward))
 
     def next(self) -> Stage:
         """Return itself: policy learning goes on for good."""
@@ -181,12 +211,16 @@ class PolicyLearning:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> PolicyLearning:
         """Return the stage that `to_state` described."""
-        decoder = None
-        if state["posterior"] is not None:
-            posterior = posterior_from_state(setup.layout, state["posterior"])
+        saved, decoder = Saved.of(state), None
+        if saved.has("posterior"):
+            posterior = posterior_from_state(setup.layout, saved.part("posterior"))
             decoder = build_decoder(setup.layout, posterior, setup.settings.decoder)
-        stage = cls(setup, decoder, Exploration(**state["exploration"]), tuple(state["remarks"]))
-        stage.learner = PolicyLearner.from_state(setup, state["learner"])
+        learner = PolicyLearner.from_state(setup, saved.part("learner"))
+        exploration = Exploration.from_state(saved.part("exploration"), setup.layout.endings.size)
+        stage = cls(setup, decoder, exploration, saved.texts("remarks"))
+        same = np.array_equal(learner.judged, stage.learner.judged)
+        saved.check(same, "learner", "judged where the posterior was fitted, and nowhere else")
+        stage.learner = learner
         return stage
 
     def _meaning(self, context: Encoded, ending: int, feedback: Encoded) -> float | None:

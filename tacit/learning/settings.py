@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tacit.base.validation import check_number, check_whole
+from tacit.base.saved import Saved
+from tacit.base.validation import (
+    LEAST,
+    MOST,
+    check_choice,
+    check_number,
+    check_whole,
+    check_within,
+    is_number,
+)
 from tacit.decoding.decoder import DecoderSettings, check_settings
 from tacit.decoding.inverse_kinematics import check_method
 from tacit.decoding.judgement import JudgementSettings
@@ -36,10 +45,10 @@ class HomingSettings:
     def __post_init__(self) -> None:
         check_whole("homing episodes", self.episodes, 1)
         check_number("delta", self.delta, 0, 1)
-        check_number("bonus_scale", self.bonus_scale, -1e-300, math.inf)
-        if not 0 < self.epsilon <= 0.25:
+        check_within("bonus_scale", self.bonus_scale, 0, MOST)
+        if not (is_number(self.epsilon) and LEAST <= self.epsilon <= 0.25):
             raise ValueError(
-                f"epsilon must lie in (0, 0.25], got {self.epsilon}: a state counts as reachable from a "
+                f"epsilon must lie in (0, 0.25], got {self.epsilon!r}: a state counts as reachable from a "
                 "frequency of 4 epsilon on, which cannot pass 1"
             )
 
@@ -94,8 +103,7 @@ class Settings:
     recipe: str = "fast"
 
     def __post_init__(self) -> None:
-        if self.recipe not in RECIPES:
-            raise ValueError(f"recipe must be one of {RECIPES}, got {self.recipe!r}")
+        check_choice("recipe", self.recipe, RECIPES)
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON description that `Settings.from_json` reads."""
@@ -104,17 +112,21 @@ class Settings:
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Settings:
         """Return the settings that `to_json` described."""
-        return Settings(
-            decoder=DecoderSettings(**data["decoder"]),
-            homing=HomingSettings(**data["homing"]),
-            collection=CollectionSettings(**data["collection"]),
-            posterior=PosteriorSettings(**data["posterior"]),
-            oracle=OracleSettings(**data["oracle"]),
-            schedule=GammaSchedule(**data["schedule"]),
-            judgement=JudgementSettings(**data["judgement"]),
-            fast=FastSettings(**data["fast"]),
-            recipe=data["recipe"],
-        )
+        saved = Saved.of(data)
+        return saved.make(Settings, **{name: saved.part(name).make(kind) for name, kind in PARTS.items()})
+
+
+PARTS: Mapping[str, type] = {
+    "decoder": DecoderSettings,
+    "homing": HomingSettings,
+    "collection": CollectionSettings,
+    "posterior": PosteriorSettings,
+    "oracle": OracleSettings,
+    "schedule": GammaSchedule,
+    "judgement": JudgementSettings,
+    "fast": FastSettings,
+}
+"""The settings of the parts, by the name of the part."""
 
 
 def settings_by_theorem(

@@ -11,11 +11,14 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.changes import Changes
 from tacit.base.jit import kernel
+from tacit.base.saved import Saved
+from tacit.base.validation import is_distribution
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.settings import Settings
-from tacit.planning.transition import TransitionCounts, TransitionEstimate
+from tacit.planning.transition import TransitionCounts, TransitionEstimate, transitions_shape
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
@@ -23,18 +26,19 @@ from tacit.trust.findings import Finding
 
 
 class Lesson(NamedTuple):
-    """What came of learning from an episode: the decoded reward, if any, and what the user must be told."""
+    """What an episode teaches: the decoded reward, if any, what the user must be told, and what will change."""
 
     decoded_reward: float | None = None
     remarks: tuple[str, ...] = ()
+    changes: Changes = ()
 
 
 NOTHING = Lesson()
-"""The lesson of an episode whose feedback is not understood yet."""
+"""The lesson of an episode that teaches nothing."""
 
 
 class Stage(Protocol):
-    """One stage of learning. `plan` never changes it; only `learn` does."""
+    """One stage of learning. Nothing that it is asked changes it: only the agent does, by the changes of a lesson."""
 
     name: ClassVar[str]
     explores: ClassVar[bool]
@@ -48,14 +52,17 @@ class Stage(Protocol):
         """Return how to play an episode with this context; `draw` in [0, 1) is the episode's own chance."""
 
     def learn(self, episode: Episode, feedback: Any | None) -> Lesson:
-        """Learn from a finished episode (feedback None: it never came).
+        """Return what a finished episode teaches (feedback None: it never came); the agent makes the changes.
 
         An episode that another stage planned teaches only what stays true: its transitions, and a tuple if
         its last action was uniform.
         """
 
     def next(self) -> Stage:
-        """Return the stage that continues: this one until it is done."""
+        """Return the stage that continues: this one until it is done, then a new one.
+
+        It may take long, and be interrupted and asked again: it leaves this stage as it is.
+        """
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what speaks for and against trusting what was learned, worst first."""
@@ -87,6 +94,22 @@ class LayeredStage(Stage, Protocol):
         """Return the stage that `to_state` described."""
 
 
+def read_dynamics(setup: Setup, saved: Saved) -> Saved:
+    """Return the dynamics that a stage saved; counts are of the layout's size before memory is taken for it."""
+    dynamics = saved.part("dynamics")
+    if setup.dynamics is TransitionCounts:
+        dynamics.wholes("counts", transitions_shape(setup.layout))
+    return dynamics
+
+
+def read_duals(saved: Saved, contexts: int, layout: Layout) -> tuple[FloatArray, BoolArray]:
+    """Return the saved duals of each context, (X, H, S), and which contexts have one, (X,)."""
+    has_dual = saved.flags("has_dual", (contexts,))
+    duals = saved.floats("duals", (contexts, layout.horizon, layout.max_states))
+    saved.check(not duals[~has_dual].any(), "duals", "zero where there is none")
+    return duals, has_dual
+
+
 def best_policy(stage: Stage, context: Encoded) -> FloatArray:
     """Return the policy that a stage of a layered problem takes to be best now, (H, S, K)."""
     return cast(LayeredStage, stage).policy(context)
@@ -112,6 +135,20 @@ class PolicyPlan(NamedTuple):
         """Return the probability of each action of state `shown` of layer `step`, (K,)."""
         row: FloatArray = self.policy[step, shown]
         return row
+
+
+def restore_plan(layout: Layout, state: Mapping[str, Any]) -> PolicyPlan:
+    """Return the plan whose fields were saved: a policy of the layout, and a target only where it ends uniformly."""
+    saved, (H, S, K) = Saved.of(state), layout.mask.shape
+    policy = saved.floats("policy", (H, S, K), 0, 1)
+    saved.check(is_distribution(policy, layout.mask), "policy", "distributions over what the states offer")
+    target, uniform = saved.whole("target", -1, layout.endings.size - 1), saved.flag("uniform_last")
+    ends_so = uniform and np.array_equal(policy[-1], layout.uniform_policy[-1])
+    saved.check(target < 0 or ends_so, "policy", "uniform in the end, as it steers to a target")
+    dual = saved.floats("dual", (H, S)) if saved.has("dual") else None
+    return PolicyPlan(
+        policy, saved.text("stage"), saved.flag("explores"), uniform, target, dual, saved.flag("converged")
+    )
 
 
 def policy_plan(episode: Episode) -> PolicyPlan:

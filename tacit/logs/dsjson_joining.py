@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, cast
 
 from tacit.logs.dsjson import FIRST_STATE, Event, EventSettings, understand_event
 from tacit.logs.episode import LoggedEpisode, episode_of
-from tacit.logs.files import REJECTED, RawRecord, iterate_raw, parse_json
+from tacit.logs.files import RawRecord, check_file, list_folder, parse_json, regular_files
+from tacit.logs.pieces import iterate_raw
 from tacit.logs.problems import Problem, Problems
-from tacit.logs.record import EpisodeRecord, Fault, LogError, find_fault
+from tacit.logs.record import EpisodeRecord, Fault, find_fault
 from tacit.logs.repeats import KnownNames
 
 ENDINGS = tuple(f".{kind}{packed}" for kind in ("dsjson", "json", "jsonl") for packed in ("", ".gz", ".zst"))
@@ -86,15 +87,11 @@ def _join_events(
 def find_events(path: str | os.PathLike[str]) -> list[Path]:
     """Return the files of events that a path stands for, those of a directory by name."""
     path = Path(path)
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
-        raise LogError(f"there is no file {str(path)!r}; check the path")
-    files = [file for file in sorted(path.iterdir()) if file.name.endswith(ENDINGS)]
-    files = [file for file in files if not file.name.endswith(REJECTED)]
-    if not files:
-        raise LogError(f"there are no events in {str(path)!r}; files must end in {', '.join(ENDINGS)}")
-    return files
+    if os.path.isdir(path):  # which says no where `Path.is_dir` raises
+        named = [file for file in list_folder(path) if file.name.endswith(ENDINGS)]
+        return regular_files(named, f"events in {str(path)!r}; files must end in {', '.join(ENDINGS)}")
+    check_file(path)
+    return [path]
 
 
 def order_chain(links: Sequence[tuple[Any, Any]]) -> list[int]:
@@ -134,8 +131,8 @@ def assemble_episode(events: Sequence[Event], name: str) -> dict[str, Any] | Fau
 
 
 def _understood(raw: RawRecord, how: EventSettings) -> Event | Fault:
-    if raw.damage is not None:
-        return Fault("damaged-file", raw.damage)
+    if raw.fault is not None:
+        return raw.fault
     try:
         event = understand_event(parse_json(raw.line_text), how)
     except ValueError as error:

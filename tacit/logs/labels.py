@@ -8,7 +8,8 @@ from typing import NamedTuple, TypedDict
 
 from tacit.decoding.judgement import HOMOGENEOUS, UNKNOWN
 from tacit.logs.episode import LoggedEpisode
-from tacit.logs.files import find_logs, iterate_raw, parse_json
+from tacit.logs.files import find_logs, parse_json
+from tacit.logs.pieces import iterate_raw
 from tacit.logs.record import LogError
 
 MIN_CONFIDENCE = 0.8
@@ -90,7 +91,7 @@ def read_labels(path: str | os.PathLike[str]) -> Iterator[LabelledRow]:
         except (ValueError, KeyError, TypeError, AttributeError):
             raise LogError(
                 f"{raw.file}, line {raw.line}: a label must be a row that `tacit label` wrote"
-                f"{f' ({raw.damage})' if raw.damage else ''}; label the logs again"
+                f"{f' ({raw.fault.message})' if raw.fault else ''}; label the logs again"
             ) from None
 
 

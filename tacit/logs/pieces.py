@@ -1,4 +1,7 @@
-"""Logs in pieces that can be read apart: some megabytes of JSON lines, or a row group of Parquet."""
+"""Logs in pieces that can be read apart: some megabytes of JSON lines, or a row group of Parquet.
+
+Whoever reads logs, as one stream or piece by piece in several processes, reads them here, and meets the same lines.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tacit.logs.files import (
-    RawRecord,
-    arrow_module,
-    damaged,
-    damages,
-    is_marked,
-    is_parquet,
-    open_lines,
-    parquet_module,
-    records_of,
-)
-
-PIECE = 4 << 20
-"""Bytes of JSON lines in a piece: half a second of work, some ten thousand episodes."""
-
-
-class Chunk(NamedTuple):
-    """Whole lines of a file, and the number of the first."""
-
-    file: str
-    line: int
-    lines: bytes
+from tacit.logs.files import RawRecord, is_parquet
+from tacit.logs.lines import Chunk, read_chunks
+from tacit.logs.parquet import open_parquet
 
 
 class RowGroup(NamedTuple):
@@ -39,17 +23,17 @@ class RowGroup(NamedTuple):
 
 
 Piece = Chunk | RowGroup | RawRecord
-"""What a worker is given: lines, rows, or the place from which a file cannot be read."""
+"""What a worker is given: lines, rows, or what is wrong at some place of a file."""
 
 
 def list_pieces(files: Iterable[Path]) -> Iterator[Piece]:
     """Yield the pieces of files, in order."""
     for file in files:
-        yield from _row_groups(file) if is_parquet(file) else _chunks(file, PIECE)
+        yield from _row_groups(file) if is_parquet(file) else read_chunks(file)
 
 
 def raw_records(piece: Piece) -> Iterator[RawRecord]:
-    """Yield the lines or rows of a piece."""
+    """Yield the lines or rows of a piece; empty lines are skipped."""
     if isinstance(piece, RawRecord):
         yield piece
     elif isinstance(piece, Chunk):
@@ -57,31 +41,34 @@ def raw_records(piece: Piece) -> Iterator[RawRecord]:
             if text and not text.isspace():
                 yield RawRecord(piece.file, line, text)
     else:
-        reader, marked = parquet_module().ParquetFile(piece.file), is_marked(Path(piece.file))
-        for line, record in enumerate(records_of(reader.read_row_group(piece.group), marked), piece.line):
-            yield RawRecord(piece.file, line, record=record)
+        rows = open_parquet(Path(piece.file))
+        yield from [rows] if isinstance(rows, RawRecord) else rows.rows(piece.group, piece.line)
 
 
-def _row_groups(file: Path) -> Iterator[Piece]:
-    try:
-        metadata, line = parquet_module().ParquetFile(file).metadata, 1
-    except (OSError, arrow_module().ArrowException) as error:
-        yield RawRecord(str(file), 1, damage=f"the file is not whole Parquet ({error}); use a whole copy")
+def iterate_raw(files: Iterable[Path]) -> Iterator[RawRecord]:
+    """Yield every line or row of the files, and what is wrong with a file where it stands; empty lines are skipped."""
+    for file in files:
+        if is_parquet(file):
+            yield from _parquet_records(file)
+        else:
+            for chunk in read_chunks(file):
+                yield from raw_records(chunk)
+
+
+def _parquet_records(file: Path) -> Iterator[RawRecord]:
+    """Yield the rows of a Parquet file, which is opened once."""
+    rows = open_parquet(file)
+    if isinstance(rows, RawRecord):
+        yield rows
         return
-    for group in range(metadata.num_row_groups):
-        yield RowGroup(str(file), group, line)
-        line += metadata.row_group(group).num_rows
+    for group, first in rows.groups:
+        yield from rows.rows(group, first)
 
 
-def _chunks(file: Path, size: int) -> Iterator[Chunk | RawRecord]:
-    """Yield a file of JSON lines in pieces of about `size` bytes that end with a line; then its damage, if any."""
-    line = 1
-    try:
-        with open_lines(file) as stream:
-            while lines := stream.read(size):
-                if not lines.endswith(b"\n"):
-                    lines += stream.readline()
-                yield Chunk(str(file), line, lines)
-                line += lines.count(b"\n")
-    except damages() as error:
-        yield damaged(file, line, error)
+def _row_groups(file: Path) -> Iterator[RowGroup | RawRecord]:
+    rows = open_parquet(file)
+    if isinstance(rows, RawRecord):
+        yield rows
+        return
+    for group, first in rows.groups:
+        yield RowGroup(str(file), group, first)

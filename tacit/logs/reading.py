@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
+import numpy as np
+
 from tacit.logs.episode import LoggedEpisode, episode_of
-from tacit.logs.files import LogPaths, RawRecord, find_logs, iterate_raw, parse_json
+from tacit.logs.files import LogPaths, RawRecord, find_logs, parse_json
+from tacit.logs.pieces import iterate_raw
 from tacit.logs.problems import Problems
-from tacit.logs.record import EpisodeRecord, Fault, find_fault
+from tacit.logs.record import EpisodeRecord, Fault, find_chance_fault, find_fault
 from tacit.logs.repeats import LogEntry, set_repeats_aside
 
 Logs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[LoggedEpisode]
@@ -107,8 +110,8 @@ def check_raws(raws: Iterable[RawRecord]) -> Iterator[LogEntry]:
 
 def check_raw(raw: RawRecord) -> EpisodeRecord | Fault:
     """Return the record of a line or row, or the first rule that it breaks."""
-    if raw.damage is not None:
-        return Fault("damaged-file", raw.damage)
+    if raw.fault is not None:
+        return raw.fault
     try:
         record = raw.record if raw.record is not None else parse_json(raw.line_text)
     except ValueError as error:
@@ -133,9 +136,16 @@ def looks_like_utf16(text: bytes) -> bool:
 
 
 def _entry_of(episode: LoggedEpisode, place: int) -> LogEntry:
+    """Return an episode of a program: its values are the program's own, its probabilities are checked."""
     record = episode.to_json()
     file, line = episode.source or (IN_MEMORY, place)
-    return RawRecord(file, line, record=record), record  # type: ignore[arg-type]
+    raw = RawRecord(file, line, record=record)  # type: ignore[arg-type]
+    for number, step in enumerate(episode.steps, 1):
+        p = step.probability
+        p = p.item() if isinstance(p, np.generic) else p
+        if p is not None and (fault := find_chance_fault(number, p)) is not None:
+            return raw, fault
+    return raw, record
 
 
 def _abridged(text: bytes, most: int = 60) -> str:

@@ -39,6 +39,10 @@ class EpisodeRecord(TypedDict):
     reward: NotRequired[float | None]
 
 
+LEAST_PROBABILITY = 1e-6
+"""The least probability that an action can have been logged with. An episode weighs 1/(K p): one action in a million
+draws hardly ever occurs, and where it seems to, it would outweigh a million others."""
+
 VALUE: Mapping[str, Any] = {
     "anyOf": [
         {"type": ["string", "number", "boolean"]},
@@ -86,7 +90,7 @@ SCHEMA: Mapping[str, Any] = {
                     },
                     "probability": {
                         "type": ["number", "null"],
-                        "exclusiveMinimum": 0,
+                        "minimum": LEAST_PROBABILITY,
                         "maximum": 1,
                         "description": "with which chance the action was drawn",
                     },
@@ -127,7 +131,7 @@ def find_fault(record: Any) -> Fault | None:
         )
     if not isinstance(record.get("episode"), str | int) or isinstance(record["episode"], bool):
         got = record.get("episode", "none")
-        return Fault("no-episode", f"an episode must have a name, a string or an integer, got {got!r}")
+        return Fault("no-episode", f"an episode must have a name, a string or an integer, got {_short(got)}")
     if not is_value(record.get("context")) and not is_text_context(record.get("context")):
         return _bad_value("no-context", "an episode must have a context", record.get("context"))
     steps = record.get("steps")
@@ -158,13 +162,28 @@ def _find_step_fault(number: int, step: Any) -> Fault | None:
     if offered is not None and (fault := _find_offer_fault(number, action, offered)) is not None:
         return fault
     p = step.get("probability")
-    if p is not None and not (isinstance(p, NUMBERS) and 0 < p <= 1):
+    return None if p is None else find_chance_fault(number, p)
+
+
+def find_chance_fault(number: int, p: Any) -> Fault | None:
+    """Return the rule that the probability of step `number` breaks, None if it can be weighed by.
+
+    >>> find_chance_fault(1, 0.5), find_chance_fault(1, 5e-324).rule
+    (None, 'tiny-probability')
+    """
+    if isinstance(p, NUMBERS) and LEAST_PROBABILITY <= p <= 1:
+        return None
+    if isinstance(p, NUMBERS) and 0 < p < LEAST_PROBABILITY:
         return Fault(
-            "bad-probability",
-            f"the probability of step {number} must lie in (0, 1], got {_short(p)}; log the chance with which the "
-            "action was drawn, or leave it out",
+            "tiny-probability",
+            f"the probability of step {number} must be at least {LEAST_PROBABILITY:g}, got {_short(p)}, by which the "
+            "episode would outweigh all others; log the chance with which the action was drawn, or leave it out",
         )
-    return None
+    return Fault(
+        "bad-probability",
+        f"the probability of step {number} must lie in (0, 1], got {_short(p)}; log the chance with which the "
+        "action was drawn, or leave it out",
+    )
 
 
 def _find_offer_fault(number: int, action: Any, offered: Any) -> Fault | None:
@@ -175,7 +194,7 @@ def _find_offer_fault(number: int, action: Any, offered: Any) -> Fault | None:
     if action not in offered:
         return Fault(
             "action-not-offered",
-            f"the action of step {number} must be among its actions {_short(offered)}, got {action!r}",
+            f"the action of step {number} must be among its actions {_short(offered)}, got {_short(action)}",
         )
     return None
 
@@ -218,5 +237,8 @@ def _bad_value(rule: str, need: str, value: Any) -> Fault:
 
 
 def _short(value: Any, most: int = 80) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "something nested too deeply to be shown"
     return text if len(text) <= most else text[:most] + " ..."

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,8 +30,14 @@ MOST_LABELS = 100
 """Distinct strings up to which contexts or feedback are labels."""
 MOST_NUMBERS = 20
 """Distinct numbers up to which contexts or feedback are labels."""
-MOST_STATES = 1000
-"""Distinct states or actions of a step up to which they are labels."""
+MOST_PHRASES = 1000
+"""Distinct strings up to which the states of a step, or the actions of a state, are labels."""
+MOST_STATES = 100_000
+"""Distinct states that a step can have: counts follow what was seen, but every state has its row in a layout."""
+MOST_ACTIONS = 10_000
+"""Distinct actions that a state can have."""
+MOST_PAIRS = 20_000_000
+"""States of the largest step times actions of the longest menu: a layout holds a number of each in some arrays."""
 ALWAYS_LABELS = 10
 """Distinct strings that are labels however few episodes there are; beyond, half as many as episodes are text."""
 
@@ -91,10 +98,40 @@ class MetValues:
 
 
 @dataclass
+class MetStates:
+    """What was met in one step: states and, of each, its actions; no more of either than would be refused."""
+
+    actions: dict[Label, set[Label]] = field(default_factory=dict)
+    strings: int = 0
+
+    def add(self, state: Label, actions: Iterable[Label]) -> None:
+        """Count a state and actions that it offers."""
+        met = self.actions.get(state)
+        if met is None:
+            if self._is_full(state):
+                return
+            met = self.actions[state] = set()
+            self.strings += isinstance(state, str)
+        if len(met) <= MOST_ACTIONS:
+            met.update(actions)
+
+    def _is_full(self, state: Label) -> bool:
+        """Return whether enough states of that kind were met: sentences beyond labels, or numbers beyond a layout."""
+        if isinstance(state, str):
+            return self.strings > MOST_PHRASES
+        return len(self.actions) - self.strings > MOST_STATES
+
+    def merge(self, other: MetStates) -> None:
+        """Take in what was met in the same step of other episodes."""
+        for state, offered in other.actions.items():
+            self.add(state, offered)
+
+
+@dataclass
 class EpisodeShape:
     """What was met in the episodes of one length: states and their actions in each step, contexts, feedback."""
 
-    steps: list[dict[Label, set[Label]]]
+    steps: list[MetStates]
     episodes: int = 0
     contexts: MetValues = field(default_factory=MetValues)
     feedback: MetValues = field(default_factory=MetValues)
@@ -105,8 +142,7 @@ class EpisodeShape:
         self.contexts.merge(other.contexts)
         self.feedback.merge(other.feedback)
         for known, theirs in zip(self.steps, other.steps, strict=True):
-            for state, offered in theirs.items():
-                known.setdefault(state, set()).update(offered)
+            known.merge(theirs)
 
     def add(self, record: EpisodeRecord) -> None:
         """Count one episode."""
@@ -114,11 +150,8 @@ class EpisodeShape:
         self.contexts.add(record["context"])
         self.feedback.add(record["feedback"])
         for known, step in zip(self.steps, record["steps"], strict=True):
-            if len(known) <= MOST_STATES:
-                offered = known.setdefault(label_of(step["state"]), set())
-                if len(offered) <= MOST_STATES:
-                    offered.add(label_of(step["action"]))
-                    offered.update(map(label_of, step.get("actions") or ()))
+            offered = [step["action"], *(step.get("actions") or ())]
+            known.add(label_of(step["state"]), map(label_of, offered))
 
 
 @dataclass
@@ -145,7 +178,7 @@ class Survey:
         """Count one episode."""
         H = len(record["steps"])
         if H not in self.shapes:
-            self.shapes[H] = EpisodeShape([{} for _ in range(H)])
+            self.shapes[H] = EpisodeShape([MetStates() for _ in range(H)])
         self.shapes[H].add(record)
 
     @property
@@ -164,11 +197,11 @@ class Survey:
     def text(self) -> tuple[str, ...]:
         """Return which of context, state, action and feedback are text."""
         common = self.common
-        states = any(too_many(step, common.episodes, MOST_STATES) for step in common.steps)
+        states = any(too_many(step.actions, common.episodes, MOST_PHRASES) for step in common.steps)
         actions = any(
-            too_many(offered, common.episodes, MOST_STATES)
+            too_many(offered, common.episodes, MOST_PHRASES)
             for step in common.steps
-            for offered in step.values()
+            for offered in step.actions.values()
         )
         found = {
             "context": common.contexts.is_text,
@@ -184,7 +217,8 @@ class Survey:
             raise LogError(
                 f"a layout has labels and vectors, got text in {', '.join(self.text)}; use the text model"
             )
-        steps = list(self.common.steps)
+        steps = [step.actions for step in self.common.steps]
+        check_sizes(steps)
         if len(steps[0]) > 1:
             steps = [{START: {BEGIN}}, *steps]
         several = Counter(state for step in steps for state in step)
@@ -200,6 +234,29 @@ class Survey:
             ),
             self.common.contexts.space("contexts"),
             self.common.feedback.space("feedback"),
+        )
+
+
+def check_sizes(steps: Sequence[Mapping[Label, AbstractSet[Label]]]) -> None:
+    """Raise unless states and actions are as few as a layout can hold."""
+    longest = 0
+    for number, step in enumerate(steps, 1):
+        if len(step) > MOST_STATES:
+            raise LogError(
+                f"a step can have {MOST_STATES:,} different states, step {number} has more; bin them, a number by the "
+                "range it falls into, or give a layout of the states that matter"
+            )
+        longest = max(longest, *map(len, step.values()))
+        if longest > MOST_ACTIONS:
+            raise LogError(
+                f"a state can have {MOST_ACTIONS:,} different actions, one of step {number} has more; bin them, or "
+                "give a layout of the actions that matter"
+            )
+    most = max(map(len, steps))
+    if most * longest > MOST_PAIRS:
+        raise LogError(
+            f"the states of a step times the actions of a state can be {MOST_PAIRS:,}, got {most:,} x {longest:,}; bin "
+            "states or actions, or give a layout of those that matter"
         )
 
 

@@ -1,61 +1,77 @@
-"""Writing log files: JSON lines (plain, gzip, zstd) and Parquet, whole or not at all, or line after line."""
+"""Writing log files: JSON lines (plain, gzip, zstd) and Parquet, whole or not at all, or appended block by block."""
 
 from __future__ import annotations
 
-import gzip
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
 from tacit.base.files import NewFile
-from tacit.logs.files import (
-    BATCH,
-    JSON_COLUMNS,
-    MARK,
-    arrow_module,
-    is_log,
-    is_parquet,
-    known_endings,
-    parquet_module,
-    zstandard_module,
-)
+from tacit.logs.appending import AppendedFile, mend
+from tacit.logs.files import arrow_module, is_log, is_parquet, known_endings, parquet_module
+from tacit.logs.packing import MEMBER, is_packed, pack
+from tacit.logs.parquet import BATCH, DIGESTS, JSON_COLUMNS, MARK, RowsDigest
 from tacit.logs.record import LogError
 
 OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
+PLAIN = 1 << 13
+"""Bytes of lines that are held before they are written to a file that is not packed."""
 
 
 class LineWriter:
     """Writes JSON lines; the file takes its name when it is closed, so that it is whole or not there.
 
-    With `append` lines are added to the file itself, each flushed whole with its block; a line that an earlier
-    program left unfinished is cut off first.
+    With `append` lines are added to the file itself, many at once as a member that stands alone (`tacit.logs.packing`).
+    What an earlier program left unfinished at its end is mended first (`tacit.logs.appending.mend`), with a warning.
     """
 
     def __init__(self, path: Path, append: bool = False) -> None:
         self.path = path
-        if append and path.name.endswith((".jsonl", ".ndjson")):
-            _cut_unfinished(path)
-        self._raw: IO[bytes] | NewFile = open(path, "ab") if append else NewFile(path)  # noqa: SIM115
-        self._file = _packed(self._raw, path.name)
+        self._most = MEMBER if is_packed(path.name) else PLAIN
+        self._held = bytearray(mend(path) if append else b"")
+        self._file: AppendedFile | NewFile = AppendedFile(path) if append else NewFile(path)
+        self._empty, self._lock = not append, Lock()
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Write one record."""
-        self._file.write(orjson.dumps(record, option=OPTIONS))
+        self.write_lines(orjson.dumps(record, option=OPTIONS))
 
     def write_lines(self, lines: bytes) -> None:
-        """Write lines that are already JSON."""
-        self._file.write(lines)
+        """Write lines that are already JSON; if that fails they are held, and tried again with the next."""
+        with self._lock:
+            self._held += lines
+            if len(self._held) >= self._most:
+                self._write_held()
+
+    def flush(self) -> None:
+        """Bring all that was written to disk; of a file that is appended to."""
+        if isinstance(self._file, NewFile):
+            raise LogError(
+                f"a file that is written whole is on disk when it is closed, got flush of {self.path.name!r}; open it "
+                "with append=True"
+            )
+        with self._lock:
+            self._write_held()
+            self._file.sync()
 
     def close(self, keep: bool = True) -> None:
-        """Finish the file; `keep=False` leaves what was there before."""
-        with _finishing(self._raw, keep):
-            if self._file is not self._raw:
+        """Finish the file; `keep=False` leaves what was there before, but for lines that were appended."""
+        if isinstance(self._file, AppendedFile):
+            try:
+                self.flush()
+            finally:
                 self._file.close()
+        elif keep:
+            with self._file:
+                self._write_held(self._empty)
+        else:
+            self._file.discard()
 
     def __enter__(self) -> LineWriter:
         return self
@@ -65,12 +81,25 @@ class LineWriter:
     ) -> None:
         self.close(keep=kind is None)
 
+    def _write_held(self, even_nothing: bool = False) -> None:
+        """Write what is held, as a member that stands alone."""
+        if self._held or even_nothing:
+            member = pack(self.path.name, bytes(self._held))
+            self._file.append(member) if isinstance(self._file, AppendedFile) else self._file.write(member)
+            self._held.clear()
+            self._empty = False
+
 
 class LogWriter:
     """Writes episodes to a file of the format, by its ending; with `append`, after those it has.
 
+    A file that is appended to can be read at any time. A kill loses what was not flushed: some kilobytes, of a packed
+    file up to a megabyte. What was flushed is on disk, so acknowledge an episode after `flush`. Opening such a file
+    mends what a kill left, for which a packed file is read whole. Threads may share a writer, processes a file may not.
+
     >>> import tempfile
-    >>> from tacit.logs.files import find_logs, iterate_raw
+    >>> from tacit.logs.files import find_logs
+    >>> from tacit.logs.pieces import iterate_raw
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with LogWriter(Path(folder) / "logs.jsonl.gz") as writer:
     ...         writer.write({"episode": 1, "context": 0, "steps": [{"state": 0, "action": 1}], "feedback": 1})
@@ -90,8 +119,16 @@ class LogWriter:
         """Write one episode, a `LoggedEpisode` or its record."""
         self._writer.write(episode.to_json() if hasattr(episode, "to_json") else episode)
 
+    def flush(self) -> None:
+        """Bring every episode that was written to disk, so that it can be acknowledged; needs `append=True`."""
+        if isinstance(self._writer, ParquetWriter):
+            raise LogError(
+                f"a Parquet file is on disk when it is closed, got flush of {self._writer.path.name!r}; use .jsonl"
+            )
+        self._writer.flush()
+
     def close(self, keep: bool = True) -> None:
-        """Finish the file; `keep=False` leaves what was there before."""
+        """Finish the file; `keep=False` leaves what was there before, but for episodes that were appended."""
         self._writer.close(keep)
 
     def __enter__(self) -> LogWriter:
@@ -104,32 +141,41 @@ class LogWriter:
 
 
 class ParquetWriter:
-    """Writes rows in batches; the file takes its name when it is closed."""
+    """Writes rows in batches, with checksums; the file takes its name when it is closed."""
 
     def __init__(self, path: Path, schema: Any) -> None:
         self.path, self._schema = path, schema
         self._rows: list[Mapping[str, Any]] = []
+        self._digests: list[str] = []
         self._raw = NewFile(path)
-        self._file = parquet_module().ParquetWriter(self._raw, schema)
+        self._file = parquet_module().ParquetWriter(self._raw, schema, write_page_checksum=True)
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Write one row."""
         self._rows.append(row)
         if len(self._rows) >= BATCH:
-            self._flush()
+            self._write_rows()
+
+    def write_table(self, table: Any) -> None:
+        """Write rows that Arrow has already, as a row group."""
+        digest = RowsDigest(self._schema, bool(self._schema.metadata))
+        digest.add(table)
+        self._file.write_table(table, row_group_size=max(len(table), 1))
+        self._digests.append(digest.hexdigest())
 
     def close(self, keep: bool = True) -> None:
         """Finish the file; `keep=False` leaves what was there before."""
-        with _finishing(self._raw, keep):
-            if keep:
-                self._flush()
+        if not keep:
+            with suppress(OSError):  # a full disk fails once more, of what is not wanted
+                self._file.close()
+            self._raw.discard()
+            return
+        with self._raw:
+            self._write_rows()
+            self._file.add_key_value_metadata({DIGESTS: orjson.dumps(self._digests).decode()})
             self._file.close()
 
-    def write_table(self, table: Any) -> None:
-        """Write rows that Arrow has already."""
-        self._file.write_table(table)
-
-    def _flush(self) -> None:
+    def _write_rows(self) -> None:
         if self._rows:
             self.write_table(arrow_module().Table.from_pylist(self._rows, schema=self._schema))
             self._rows = []
@@ -150,43 +196,3 @@ class _ParquetLogWriter(ParquetWriter):
         extra = {key: str(row[key]) for key in ("time", "user") if row.get(key) is not None}
         reward = row.get("reward")
         super().write(text | extra | {"reward": None if reward is None else float(reward)})
-
-
-@contextmanager
-def _finishing(file: IO[bytes] | NewFile, keep: bool) -> Iterator[None]:
-    """Keep a file when what packs it has written its last, or discard it; lines that were appended stay."""
-    if isinstance(file, NewFile) and not keep:
-        with suppress(OSError):  # a full disk fails once more, of what is not wanted
-            yield
-        file.discard()
-        return
-    with file:
-        yield
-
-
-def _packed(file: IO[bytes] | NewFile, name: str) -> Any:
-    """Return a file that packs what is written to it as its name's ending says; the same lines give the same bytes."""
-    if name.endswith(".gz"):
-        return gzip.GzipFile("", "wb", 6, file, mtime=0)
-    return (
-        zstandard_module().ZstdCompressor().stream_writer(file, closefd=False)
-        if name.endswith(".zst")
-        else file
-    )
-
-
-def _cut_unfinished(path: Path) -> None:
-    """Cut off what follows the last newline of a file: a line that was never finished."""
-    if not path.exists():
-        return
-    with open(path, "rb+") as file:
-        end = file.seek(0, os.SEEK_END)
-        while end > 0:
-            begin = max(end - 65536, 0)
-            file.seek(begin)
-            place = file.read(end - begin).rfind(b"\n")
-            if place >= 0:
-                file.truncate(begin + place + 1)
-                return
-            end = begin
-        file.truncate(0)

@@ -9,12 +9,33 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 
+MOST_WEIGHT = 1e100
+"""The weight that an episode can have: beyond, nothing but it would count, and squares would soon overflow."""
+
 
 class Estimated(NamedTuple):
     """A value and its standard error."""
 
     value: float
     error: float
+
+
+def episode_weights(ratios: FloatArray) -> FloatArray:
+    """Return the product over steps of ratios pi/p (n, H), (n,), at most `MOST_WEIGHT`; NaN nowhere.
+
+    >>> episode_weights(np.array([[2.0, 0.5], [1e200, 1e200], [1e300, 0.0]]))
+    array([1.e+000, 1.e+100, 0.e+000])
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        weights = ratios.prod(axis=1)
+    never = (ratios == 0).any(axis=1)  # whatever overflowed before
+    return np.where(never, 0.0, np.minimum(weights, MOST_WEIGHT))
+
+
+def are_too_large(ratios: FloatArray) -> bool:
+    """Return whether the steps of an episode weigh too much together, up to any of them."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return not bool((np.cumprod(ratios, axis=1) < MOST_WEIGHT).all())
 
 
 def importance_sampling(weights: FloatArray, rewards: FloatArray) -> Estimated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -50,16 +51,16 @@ class PolicyValue:
 class Evaluation:
     """What a policy is worth, by several estimators, and how far they can be trusted.
 
-    `estimates` are under the meaning of feedback, `lower_bounds` under the decoded reward. `effective` is how many
-    episodes of the policy itself the logs are worth.
+    `estimates` are under the meaning of feedback, `lower_bounds` under the decoded reward; None is what cannot be
+    computed. `effective` is how many episodes of the policy itself the logs are worth.
     """
 
     policy: str
     episodes: int
     effective: float
     undecoded: float
-    estimates: Mapping[str, PolicyValue]
-    lower_bounds: Mapping[str, PolicyValue]
+    estimates: Mapping[str, PolicyValue | None]
+    lower_bounds: Mapping[str, PolicyValue | None]
     findings: tuple[Finding, ...]
 
     @property
@@ -80,8 +81,8 @@ class Evaluation:
             "effective_sample_size": self.effective,
             "undecoded": self.undecoded,
             "verdict": self.verdict,
-            "estimates": {name: vars(each) for name, each in self.estimates.items()},
-            "lower_bounds": {name: vars(each) for name, each in self.lower_bounds.items()},
+            "estimates": {name: each and vars(each) for name, each in self.estimates.items()},
+            "lower_bounds": {name: each and vars(each) for name, each in self.lower_bounds.items()},
             "warnings": list(self.warnings),
         }
 
@@ -95,6 +96,34 @@ class Evaluation:
                 "look at the logged probabilities"
             ) from None
         write_atomically(path, text.encode() + b"\n")
+
+
+def finite_value(
+    value: float, low: float, high: float, error: float, decoder_error: float
+) -> PolicyValue | None:
+    """Return a value with its interval, None if either is not finite: then it is not known."""
+    numbers = (value, low, high, error, decoder_error)
+    return PolicyValue(*numbers) if all(map(math.isfinite, numbers)) else None
+
+
+def find_not_estimated(estimates: Mapping[str, PolicyValue | None], weights: FloatArray) -> Iterator[Finding]:
+    """Yield an error if some estimate of a policy, whose episodes weigh `weights` (n,), cannot be computed."""
+    missing = [name for name, value in estimates.items() if value is None]
+    if not missing:
+        return
+    if len(weights) < 2:
+        why = "there is one episode"
+    elif not weights.any():
+        why = "no logged episode is one that the policy could have had"
+    else:
+        why = f"an episode weighs {weights.max():.2g} times itself, and with it nothing else counts"
+    yield Finding(
+        "not-estimable",
+        "error",
+        "",
+        f"{' and '.join(missing)} cannot be computed: {why}.",
+        "Log more episodes of a policy nearer to the one evaluated.",
+    )
 
 
 def name_policy(policy: PolicyChoice) -> str:
@@ -121,7 +150,7 @@ def find_doubts(weights: FloatArray, untried: float, undecoded: float, estimated
             "actions-untried",
             "error",
             "",
-            f"{untried:.0%} of the policy's episodes take an action in a state where no logged one did.",
+            f"{min(untried, 1):.0%} of the policy's episodes take an action in a state where no logged one did.",
             "Nothing tells what follows: log such episodes, or evaluate a policy that stays with what was tried.",
         )
     spread = float(weights.std(ddof=1)) / np.sqrt(n) if n > 1 else np.inf
@@ -130,7 +159,8 @@ def find_doubts(weights: FloatArray, untried: float, undecoded: float, estimated
             "probabilities-off",
             "caution",
             "",
-            f"Weights must average to 1, they average to {weights.mean():.3f} (standard error {spread:.3f}).",
+            f"Weights must average to 1, they average to {_plain(float(weights.mean()))} (standard error "
+            f"{_plain(spread)}).",
             "Check that the logged probabilities are those with which the actions were drawn.",
         )
     if undecoded > 0:
@@ -149,3 +179,7 @@ def find_doubts(weights: FloatArray, untried: float, undecoded: float, estimated
             "Some steps do not tell the probability of their action; the frequency in the logs stands in for it.",
             "Log the probability of each action.",
         )
+
+
+def _plain(number: float) -> str:
+    return f"{number:.3f}" if number < 1e6 else f"{number:.2g}"

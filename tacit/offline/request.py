@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tacit.decoding.decoder import check_c
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
 
@@ -25,6 +26,7 @@ class FitRequest:
     engine: str = "local"
 
     def __post_init__(self) -> None:
+        check_c(self.c)
         if self.anchors not in ANCHORS:
             raise ValueError(
                 f"anchors must be one of {ANCHORS}, got {self.anchors!r}; leave them out to ignore"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.saved import Saved
 from tacit.problem.layout import Layout
 
 
@@ -81,9 +82,26 @@ class Homes:
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> Homes:
         """Return what `to_state` described."""
-        pairs = zip(state["choices"], state["weights"], strict=True)
-        mixtures = tuple(Mixture(choices, weights) for choices, weights in pairs)
-        return Homes(layout, mixtures, state["visits"], state["episodes"], state["epsilon"], state["delta"])
+        saved, size = Saved.of(state), layout.endings.size
+        choices, weights = saved.entries("choices"), saved.entries("weights")
+        saved.check(len(choices) == len(weights) <= size, "choices", f"as many as weights, {size} at most")
+        mixtures = tuple(restore_mixture(layout, choices, i, weights, i) for i in choices)
+        visits, episodes = saved.wholes("visits", (size,)), saved.wholes("episodes", (size,))
+        saved.check((visits <= episodes).all(), "visits", "no more than episodes")
+        for s, mixture in enumerate(mixtures):
+            saved.check(mixture.weights.sum() == episodes[s] > 0, "weights", "as many as there were episodes")
+        epsilon, delta = saved.number("epsilon", 0, 0.25), saved.number("delta", 0, 1)
+        return Homes(layout, mixtures, visits, episodes, epsilon, delta)
+
+
+def restore_mixture(layout: Layout, choices: Saved, name: str, weights: Saved, weights_name: str) -> Mixture:
+    """Return the policies and their weights that were saved under two names: actions that exist, each policy once."""
+    H, S = layout.horizon, layout.max_states
+    policies = choices.wholes(name, (None, H - 1, S))
+    offered = np.maximum(layout.n_actions[:-1], 1)
+    choices.check((policies < offered).all(), name, "actions that the states offer")
+    choices.check(len({one.tobytes() for one in policies}) == len(policies), name, "policies that differ")
+    return Mixture(policies, weights.wholes(weights_name, (len(policies),), low=1))
 
 
 def deviation(layout: Layout, episodes: IntArray, delta: float) -> FloatArray:

@@ -17,13 +17,28 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.base.jit import kernel
+from tacit.base.changes import Changes, put
 from tacit.base.randomness import check_seed
-from tacit.base.validation import check_number, check_whole
+from tacit.base.saved import Saved
+from tacit.base.validation import check_encodable, check_number, check_whole, check_within
+from tacit.planning.oracle_inputs import OracleInputs, refused
+from tacit.planning.regression_kernels import (
+    MIXABILITY,
+    add_vaw,
+    predict_network,
+    predict_vaw,
+    products,
+    step_linear,
+    step_network,
+    substitute,
+)
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
-MIXABILITY = 2.0  # the largest rate at which the squared loss on [0, 1] is mixable (Vovk)
+MOST_WIDTH = 1 << 16
+"""Of a hidden layer: far beyond what an online regression can fit."""
+DEFINITE = 1e-9
+"""How far, of its largest possible value, rounding may bring A⁻¹ below zero."""
 
 
 class RegressionOracle(Protocol):
@@ -34,8 +49,8 @@ class RegressionOracle(Protocol):
     def predict(self, context: Encoded) -> FloatArray:
         """Return f(x, ., .) as a new array (S_H, K) with values in [0, 1]."""
 
-    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
-        """Learn from one decoded reward; `state` and `action` are indices in the last layer."""
+    def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
+        """Return what one decoded reward changes; `state` and `action` are indices in the last layer."""
 
     def to_state(self) -> dict[str, Any]:
         """Return copies of the arrays that, with the settings, resume the oracle bit for bit."""
@@ -61,12 +76,12 @@ class OracleSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_number("learning_rate", self.learning_rate, 0, np.inf)
+        check_encodable("method", self.method)
+        check_number("learning_rate", self.learning_rate, 0, 1)  # more than the whole error makes it grow
         check_number("regularization", self.regularization, 0, np.inf)
-        check_whole("width", self.width, 1)
+        check_whole("width", self.width, 1, most=MOST_WIDTH)
         check_seed(self.seed)
-        if not 0.0 <= self.initial <= 1.0:
-            raise _refused("initial must lie in [0, 1]", self.initial, "leave it out for the default")
+        check_within("initial", self.initial, 0, 1)
 
 
 def make_oracle(layout: Layout, settings: OracleSettings) -> RegressionOracle:
@@ -77,8 +92,19 @@ def make_oracle(layout: Layout, settings: OracleSettings) -> RegressionOracle:
     """
     if settings.method not in ORACLES:
         rule = f"the regression method must be one of {list(ORACLES)}"
-        raise _refused(rule, settings.method, "for a finite class, construct Aggregating(layout, functions)")
+        raise refused(rule, settings.method, "for a finite class, construct Aggregating(layout, functions)")
     return ORACLES[settings.method](layout, settings)
+
+
+def restore_oracle(layout: Layout, settings: OracleSettings, state: Mapping[str, Any]) -> RegressionOracle:
+    """Return the oracle that `to_state` described; nothing is made before the state is seen to be of that size."""
+    saved, size = Saved.of(state), OracleInputs(layout).dimension
+    if _Memory in getattr(ORACLES.get(settings.method), "__mro__", ()):
+        axes = {n for name in saved for n in np.shape(saved[name])}
+        saved.check(bool(axes & {size, size - 1}), "", f"arrays over {size - 1} context features")
+    oracle = make_oracle(layout, settings)
+    oracle.restore(saved)
+    return oracle
 
 
 class _Memory(Protocol):
@@ -91,12 +117,14 @@ class _Memory(Protocol):
         return {name: array.copy() for name, array in self._learned.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up saved arrays, each of the shape of the one it replaces."""
-        expected = {name: array.shape for name, array in self._learned.items()}
-        shapes = {name: np.shape(state[name]) for name in expected if name in state}
-        if shapes != expected:
-            raise _refused(f"a saved oracle must hold {expected}", shapes, "restore with the same settings")
-        self._learned = {name: np.array(state[name], dtype=np.float64) for name in self._learned}
+        """Take up saved arrays, each of the shape of the one it replaces, if they keep the oracle's rules."""
+        saved = Saved.of(state)
+        learned = {name: saved.floats(name, array.shape).copy() for name, array in self._learned.items()}
+        self._check(saved, learned)
+        self._learned = learned
+
+    def _check(self, saved: Saved, learned: Mapping[str, FloatArray]) -> None:
+        """Raise CheckpointError if saved arrays could not have been learned; any finite numbers could, by default."""
 
 
 class TableOGD(_Memory):
@@ -108,8 +136,9 @@ class TableOGD(_Memory):
     Against an f with total loss L and D² = Σ (f_1 - f)², Reg_sq ≤ (D²/2η + 2ηL) / (1 - 2η): a fixed η pays
     a share of the noise. The choice η = D / 2√T gives 2D√T.
 
+    >>> from tacit.base.changes import commit
     >>> oracle = TableOGD(Layout.regular([1], 2, 1, 2), OracleSettings())
-    >>> oracle.update(0, state=0, action=1, reward=1.0)
+    >>> commit(oracle.learn(0, state=0, action=1, reward=1.0))
     >>> oracle.predict(0)
     array([[0.5 , 0.55]])
     """
@@ -117,7 +146,7 @@ class TableOGD(_Memory):
     name: ClassVar[str] = "ogd"
 
     def __init__(self, layout: Layout, settings: OracleSettings) -> None:
-        self._inputs, self._rate = _Inputs(layout), float(settings.learning_rate)
+        self._inputs, self._rate = OracleInputs(layout), float(settings.learning_rate)
         n_contexts, start = self._inputs.n_contexts(self.name), settings.initial * self._inputs.exists
         self._learned = {"table": np.stack([start] * n_contexts)}  # (X, S_H, K)
 
@@ -125,12 +154,18 @@ class TableOGD(_Memory):
         """Return the table's entries for the context."""
         return np.array(self._learned["table"][self._inputs.index(context)])
 
-    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
-        """Take one projected gradient step in the one entry concerned."""
+    def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
+        """Return one projected gradient step in the one entry concerned."""
         self._inputs.check_outcome(state, action, reward)
         table, cell = self._learned["table"], (self._inputs.index(context), state, action)
         value = float(table[cell])
-        table[cell] = min(max(value - self._rate * 2.0 * (value - reward), 0.0), 1.0)
+        return (put(table, cell, min(max(value - self._rate * 2.0 * (value - reward), 0.0), 1.0)),)
+
+    def _check(self, saved: Saved, learned: Mapping[str, FloatArray]) -> None:
+        table = learned["table"]
+        saved.check(
+            ((table >= 0) & (table <= self._inputs.exists)).all(), "table", "rewards, 0 where no pair is"
+        )
 
 
 class LinearOGD(_Memory):
@@ -149,20 +184,21 @@ class LinearOGD(_Memory):
     name: ClassVar[str] = "ogd_features"
 
     def __init__(self, layout: Layout, settings: OracleSettings) -> None:
-        self._inputs, self._rate = _Inputs(layout), float(settings.learning_rate)
+        self._inputs, self._rate = OracleInputs(layout), float(settings.learning_rate)
         weights = np.zeros((*self._inputs.exists.shape, self._inputs.dimension))  # (S_H, K, d)
         weights[:, :, -1] = settings.initial
         self._learned = {"weights": weights}
 
     def predict(self, context: Encoded) -> FloatArray:
         """Return w · φ, clipped."""
-        return self._inputs.bounded(_products(self._learned["weights"], self._inputs.features(context)))
+        return self._inputs.bounded(products(self._learned["weights"], self._inputs.features(context)))
 
-    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
-        """Take one gradient step in the weights of the pair concerned."""
+    def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
+        """Return one gradient step in the weights of the pair concerned."""
         self._inputs.check_outcome(state, action, reward)
-        phi = self._inputs.features(context)
-        _linear_update(self._learned["weights"][state, action], phi, float(reward), self._rate)
+        phi, weights = self._inputs.features(context), self._learned["weights"]
+        stepped = step_linear(weights[state, action], phi, float(reward), self._rate)
+        return (put(weights, (state, action), stepped),)
 
 
 class VovkAzouryWarmuth(_Memory):
@@ -173,8 +209,9 @@ class VovkAzouryWarmuth(_Memory):
     c is `initial`. With Y = max(c, 1 - c), each pair (s, a) adds to Reg_sq at most
     λ|w|² + Y² log det(A/λ) ≤ λ|w|² + Y² d log(1 + T|φ|²/λd). Memory and time grow with S_H K d².
 
+    >>> from tacit.base.changes import commit
     >>> oracle = VovkAzouryWarmuth(Layout.regular([1], 2, 1, 2), OracleSettings())
-    >>> oracle.update(0, state=0, action=1, reward=1.0)
+    >>> commit(oracle.learn(0, state=0, action=1, reward=1.0))
     >>> oracle.predict(0)
     array([[0.5, 0.7]])
     """
@@ -182,21 +219,31 @@ class VovkAzouryWarmuth(_Memory):
     name: ClassVar[str] = "vaw"
 
     def __init__(self, layout: Layout, settings: OracleSettings) -> None:
-        self._inputs, self._centre = _Inputs(layout), float(settings.initial)
+        self._inputs, self._centre = OracleInputs(layout), float(settings.initial)
         shape = (*self._inputs.exists.shape, self._inputs.dimension)  # (S_H, K, d)
-        ridge = np.eye(shape[-1]) / settings.regularization
+        self._ridge = float(settings.regularization)
+        ridge = np.eye(shape[-1]) / self._ridge
         self._learned = {"inverse": np.tile(ridge, (*shape[:2], 1, 1)), "moment": np.zeros(shape)}  # A⁻¹, b
 
     def predict(self, context: Encoded) -> FloatArray:
         """Return the forecasts, clipped to [0, 1]."""
         phi, (inverse, moment) = self._inputs.features(context), self._learned.values()
-        return self._inputs.bounded(_vaw_predictions(inverse, moment, phi, self._centre))
+        return self._inputs.bounded(predict_vaw(inverse, moment, phi, self._centre))
 
-    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
-        """Add φφᵀ to A, by a rank-one update of its inverse, and (r - c) φ to b."""
+    def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
+        """Return A with φφᵀ added, by a rank-one update of its inverse, and b with (r - c) φ."""
         self._inputs.check_outcome(state, action, reward)
         phi, (inverse, moment) = self._inputs.features(context), self._learned.values()
-        _vaw_update(inverse[state, action], moment[state, action], phi, float(reward) - self._centre)
+        pair, target = (state, action), float(reward) - self._centre
+        updated = add_vaw(inverse[pair], moment[pair], phi, target)
+        return put(inverse, pair, updated[0]), put(moment, pair, updated[1])
+
+    def _check(self, saved: Saved, learned: Mapping[str, FloatArray]) -> None:
+        inverse, most = learned["inverse"], 1.0 / self._ridge
+        symmetric = np.array_equal(inverse, inverse.swapaxes(2, 3))
+        values = np.linalg.eigvalsh(inverse) if symmetric else np.array([-np.inf])
+        possible = values.min() >= -DEFINITE * most and values.max() <= (1 + DEFINITE) * most
+        saved.check(possible, "inverse", f"positive definite, of eigenvalues up to {most:g}")
 
 
 class Aggregating(_Memory):
@@ -206,8 +253,9 @@ class Aggregating(_Memory):
 
     Reg_sq ≤ ½ log |F| on every sequence in [0, 1].
 
+    >>> from tacit.base.changes import commit
     >>> oracle = Aggregating(Layout.regular([1], 1, 1, 2), np.array([0.0, 1.0]).reshape(2, 1, 1, 1))
-    >>> oracle.update(0, state=0, action=0, reward=1.0)
+    >>> commit(oracle.learn(0, state=0, action=0, reward=1.0))
     >>> oracle.predict(0).round(3)
     array([[0.831]])
     """
@@ -215,29 +263,34 @@ class Aggregating(_Memory):
     name: ClassVar[str] = "aggregating"
 
     def __init__(self, layout: Layout, functions: FloatArray) -> None:
-        self._inputs = _Inputs(layout)
+        self._inputs = OracleInputs(layout)
         shape = (self._inputs.n_contexts(self.name), *self._inputs.exists.shape)
         tables = np.asarray(functions, dtype=np.float64)
         if tables.ndim != 4 or len(tables) < 1 or tables.shape[1:] != shape:
             rule = f"the finite class must be an array of at least one table (X, S_H, K) = {shape}"
-            raise _refused(rule, tables.shape, "give every function's values over the layout")
+            raise refused(rule, tables.shape, "give every function's values over the layout")
         tables = np.where(self._inputs.exists, tables, 0.0)
         if not np.all((tables >= 0.0) & (tables <= 1.0)):
             extremes = float(tables.min()), float(tables.max())
-            raise _refused("functions must have values in [0, 1]", extremes, "clip or rescale them")
+            raise refused("functions must have values in [0, 1]", extremes, "clip or rescale them")
         self._learned = {"log_weights": np.zeros(len(tables)), "functions": tables}
 
     def predict(self, context: Encoded) -> FloatArray:
         """Return the substitution f of each pair."""
         x, (log_weights, functions) = self._inputs.index(context), self._learned.values()
-        return self._inputs.bounded(_substitutions(log_weights, functions, x))
+        return self._inputs.bounded(substitute(log_weights, functions, x))
 
-    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
-        """Lower every log-weight by twice its function's loss, and keep the largest at 0."""
+    def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
+        """Return every log-weight lowered by twice its function's loss, the largest kept at 0."""
         self._inputs.check_outcome(state, action, reward)
         values = self._learned["functions"][:, self._inputs.index(context), state, action]
         log_weights = self._learned["log_weights"] - MIXABILITY * (values - reward) ** 2
-        self._learned["log_weights"] = log_weights - log_weights.max()
+        return (put(self._learned, "log_weights", log_weights - log_weights.max()),)
+
+    def _check(self, saved: Saved, learned: Mapping[str, FloatArray]) -> None:
+        saved.check(learned["log_weights"].max() == 0, "log_weights", "at most 0, and 0 for the best")
+        tables = learned["functions"]
+        saved.check(((tables >= 0) & (tables <= 1)).all(), "functions", "values in [0, 1]")
 
 
 class TwoLayerNetwork(_Memory):
@@ -255,10 +308,10 @@ class TwoLayerNetwork(_Memory):
     name: ClassVar[str] = "network"
 
     def __init__(self, layout: Layout, settings: OracleSettings) -> None:
-        self._inputs, self._rate = _Inputs(layout), float(settings.learning_rate)
+        self._inputs, self._rate = OracleInputs(layout), float(settings.learning_rate)
         initial, width, d = settings.initial, settings.width, self._inputs.dimension
         if not 0.0 < initial < 1.0:
-            raise _refused("a sigmoid's initial must lie inside (0, 1)", initial, "use 0.01 or 0.99")
+            raise refused("a sigmoid's initial must lie inside (0, 1)", initial, "use 0.01 or 0.99")
         scale = np.sqrt(2.0 if isinstance(layout.contexts, Finite) else d)
         hidden = np.random.default_rng(settings.seed).standard_normal((d, width)) / scale  # W
         output = np.zeros((*self._inputs.exists.shape, width + 1))  # V, (S_H, K, width + 1)
@@ -268,133 +321,16 @@ class TwoLayerNetwork(_Memory):
     def predict(self, context: Encoded) -> FloatArray:
         """Return the network's outputs."""
         phi, (hidden, output) = self._inputs.features(context), self._learned.values()
-        return self._inputs.bounded(_network_predictions(hidden, output, phi))
+        return self._inputs.bounded(predict_network(hidden, output, phi))
 
-    def update(self, context: Encoded, state: int, action: int, reward: float) -> None:
-        """Take one gradient step on the squared loss of the one output concerned."""
+    def learn(self, context: Encoded, state: int, action: int, reward: float) -> Changes:
+        """Return one gradient step on the squared loss of the one output concerned."""
         self._inputs.check_outcome(state, action, reward)
         phi, (hidden, output) = self._inputs.features(context), self._learned.values()
-        _network_update(hidden, output[state, action], phi, float(reward), self._rate)
+        pair, rows = (state, action), np.flatnonzero(phi)  # the others do not change
+        stepped = step_network(hidden[rows], output[pair], phi[rows], float(reward), self._rate)
+        return put(hidden, rows, stepped[0]), put(output, pair, stepped[1])
 
 
 _Build = Callable[[Layout, OracleSettings], RegressionOracle]  # all but Aggregating, which needs its class
 ORACLES: dict[str, _Build] = {o.name: o for o in (TableOGD, LinearOGD, VovkAzouryWarmuth, TwoLayerNetwork)}
-
-
-class _Inputs:
-    """What an oracle may be asked: the contexts, and the pairs (s, a) of the last layer."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.contexts, self.exists = layout.contexts, layout.endings.mask  # (S_H, K)
-        self.n_actions = layout.endings.n_actions.tolist()
-        size = self.contexts.size if isinstance(self.contexts, Finite) else self.contexts.dimension
-        self.dimension = size + 1  # d: the context and the constant
-
-    def n_contexts(self, method: str) -> int:
-        """Return X, for a method that keeps a table over it."""
-        if not isinstance(self.contexts, Finite):
-            raise _refused(f"{method!r} needs finite contexts", self.contexts, "use 'ogd_features' or 'vaw'")
-        return self.contexts.size
-
-    def index(self, context: Encoded) -> int:
-        """Return a finite context's index, or raise: kernels do not check it."""
-        if isinstance(context, (int, np.integer)) and 0 <= context < self.dimension - 1:
-            return int(context)
-        rule = f"a finite context must be an index below {self.dimension - 1}"
-        raise _refused(rule, context, "encode its label with layout.contexts.encode")
-
-    def features(self, context: Encoded) -> FloatArray:
-        """Return φ = [x, 1], (d,)."""
-        phi = np.zeros(self.dimension)
-        phi[-1] = 1.0
-        if isinstance(self.contexts, Finite):
-            phi[self.index(context)] = 1.0
-        else:
-            phi[:-1] = self.contexts.encode(context, "context")
-        return phi
-
-    def bounded(self, values: FloatArray) -> FloatArray:
-        """Return predictions clipped to [0, 1], and 0 where no pair exists."""
-        return np.minimum(np.maximum(values, 0.0), 1.0) * self.exists
-
-    def check_outcome(self, state: int, action: int, reward: float) -> None:
-        """Raise ValueError unless the pair exists and the reward lies in [0, 1]."""
-        if not 0 <= state < len(self.n_actions):
-            rule = f"a state of the last layer must be an index below {len(self.n_actions)}"
-            raise _refused(rule, state, "give the state in which the last action was taken")
-        if not 0 <= action < self.n_actions[state]:
-            rule = f"an action of last-layer state {state} must be an index below {self.n_actions[state]}"
-            raise _refused(rule, action, "give an action that the state offers")
-        if not 0.0 <= reward <= 1.0:
-            raise _refused("reward must be a number in [0, 1]", reward, "clip or rescale what is decoded")
-
-
-def _refused(rule: str, value: Any, remedy: str) -> ValueError:
-    return ValueError(f"{rule}, got {value!r}; {remedy}")
-
-
-@kernel
-def _products(weights: FloatArray, vector: FloatArray) -> FloatArray:
-    # Sums, not np.dot: BLAS chooses the order in which it adds, and a saved run must resume bit for bit.
-    products = np.empty(weights.shape[:2])
-    for s, a in np.ndindex(weights.shape[:2]):  # a loop compiles many times faster than sum(axis)
-        products[s, a] = (weights[s, a] * vector).sum()
-    return products
-
-
-@kernel
-def _linear_update(w: FloatArray, phi: FloatArray, reward: float, rate: float) -> None:
-    w -= rate / max(1.0, (phi * phi).sum()) * 2.0 * ((w * phi).sum() - reward) * phi
-
-
-@kernel
-def _vaw_predictions(inverse: FloatArray, moment: FloatArray, phi: FloatArray, centre: float) -> FloatArray:
-    values = np.empty(moment.shape[:2])
-    for s, a in np.ndindex(moment.shape[:2]):
-        direction = _products(inverse[s, a : a + 1], phi)[0]  # (A + φφᵀ)⁻¹ φ = A⁻¹φ / (1 + φᵀA⁻¹φ)
-        values[s, a] = centre + (moment[s, a] * direction).sum() / (1.0 + (phi * direction).sum())
-    return values
-
-
-@kernel
-def _vaw_update(inverse: FloatArray, moment: FloatArray, phi: FloatArray, target: float) -> None:
-    direction = _products(inverse.reshape((1, len(phi), len(phi))), phi)[0]  # A⁻¹φ
-    scale = 1.0 + (phi * direction).sum()
-    for i in range(len(phi)):  # Sherman-Morrison, the products first so that A⁻¹ stays symmetric
-        inverse[i] -= direction[i] * direction / scale
-    moment += target * phi
-
-
-@kernel
-def _substitutions(log_weights: FloatArray, functions: FloatArray, context: int) -> FloatArray:
-    weights, values = np.exp(log_weights), np.empty(functions.shape[2:])
-    for s, a in np.ndindex(functions.shape[2:]):
-        f = functions[:, context, s, a]
-        on_zero = (weights * np.exp(-MIXABILITY * f**2)).sum()  # exp(-2 g(0)): the largest weight is 1
-        on_one = (weights * np.exp(-MIXABILITY * (f - 1.0) ** 2)).sum()
-        values[s, a] = 0.5 + np.log(on_one / on_zero) / (2.0 * MIXABILITY)
-    return values
-
-
-@kernel
-def _units(hidden: FloatArray, phi: FloatArray) -> FloatArray:
-    sums = np.zeros(hidden.shape[1])
-    for i in np.flatnonzero(phi):  # one-hot contexts touch two rows, however many contexts there are
-        sums += phi[i] * hidden[i]
-    return np.append(np.tanh(sums), 1.0)
-
-
-@kernel
-def _network_predictions(hidden: FloatArray, output: FloatArray, phi: FloatArray) -> FloatArray:
-    return 0.5 + 0.5 * np.tanh(0.5 * _products(output, _units(hidden, phi)))  # sigmoid, without overflow
-
-
-@kernel
-def _network_update(hidden: FloatArray, v: FloatArray, phi: FloatArray, reward: float, rate: float) -> None:
-    units = _units(hidden, phi)
-    value = 0.5 + 0.5 * np.tanh(0.5 * (v * units).sum())
-    slope = 2.0 * (value - reward) * value * (1.0 - value)  # of (f - r)² in the logit
-    backward = slope * (v * (1.0 - units**2))[:-1]  # through tanh, before v moves
-    v -= rate * slope * units
-    for i in np.flatnonzero(phi):
-        hidden[i] -= rate * phi[i] * backward

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tacit.base.validation import check_number, check_whole
+from tacit.base.validation import check_choice, check_number, check_whole
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,7 @@ class GammaSchedule:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.kind not in ("growing", "constant"):
-            raise ValueError(f"kind must be 'growing' or 'constant', got {self.kind!r}")
+        check_choice("kind", self.kind, ("growing", "constant"))
         check_number("scale", self.scale, 0, math.inf)
 
     def gamma(self, episode: int, horizon: int, n_actions: int) -> float:

@@ -13,16 +13,20 @@ from typing import Any, Protocol
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.changes import Changes
 from tacit.base.jit import kernel
+from tacit.base.saved import Saved
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
+
+INT64 = np.dtype(np.int64)
 
 
 class TransitionEstimate(Protocol):
     """What planning asks of a model of the dynamics."""
 
-    def add(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> None:
-        """Learn from one path."""
+    def learn(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> Changes:
+        """Return what one path changes; until then everything stays as it is."""
 
     def estimate(self, context: Encoded) -> FloatArray:
         """Return the estimated transitions for a context, (H-1, S, K, S)."""
@@ -37,11 +41,17 @@ class TransitionEstimate(Protocol):
         """Take up what `to_state` returned."""
 
 
+def transitions_shape(layout: Layout) -> tuple[int, int, int, int]:
+    """Return (H-1, S, K, S), the shape of arrays over transitions."""
+    return layout.horizon - 1, layout.max_states, layout.max_actions, layout.max_states
+
+
 class TransitionCounts:
     """Counts of (s, a, s') and their smoothed estimate, kept up to date one row at a time; contexts play no part.
 
+    >>> from tacit.base.changes import commit
     >>> counts = TransitionCounts(Layout.regular([1, 2], n_actions=1, n_contexts=1, n_feedback=2))
-    >>> counts.add(0, states=[0, 1], actions=[0, 0])
+    >>> commit(counts.learn(0, states=[0, 1], actions=[0, 0]))
     >>> counts.estimate(0)[0, 0, 0].round(3), counts.visits[0, 0]
     (array([0.333, 0.667]), array([1]))
     """
@@ -51,6 +61,8 @@ class TransitionCounts:
         self._exists = _existing_transitions(layout)  # (H-1, S, K, S)
         self._counts = np.zeros(self._exists.shape, dtype=np.int64)
         self._estimate = _smoothed(self._counts, self._exists)
+        self._shown = self._estimate.view()
+        self._shown.flags.writeable = False
 
     def counts(self, context: Encoded) -> IntArray:
         """Return N(s, a, s'), the same for every context, (H-1, S, K, S): a live view, not to be written to."""
@@ -62,8 +74,8 @@ class TransitionCounts:
         visits: IntArray = self._counts.sum(axis=-1)
         return visits
 
-    def add(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> None:
-        """Count the transitions of one path, given as indices in each layer from the first on.
+    def learn(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> Changes:
+        """Return the counts after one path, given as indices in each layer from the first on.
 
         A path may end early: with n states (n at most H) and n or n-1 actions, n-1 transitions are counted.
         A path with an index that does not exist is refused whole.
@@ -75,13 +87,14 @@ class TransitionCounts:
                 f"a path has at most {horizon} states and as many actions or one fewer, got {n_known} states "
                 f"and {len(path[1])} actions; give one path at a time, from the start state on"
             )
-        wrong = _wrong_layer(*path, self._n_states, self._n_actions)
+        after = np.empty(max(n_known - 1, 0), dtype=np.int64)
+        wrong = _counts_after(self._counts, *path, self._n_states, self._n_actions, after)
         if wrong >= 0:
             raise ValueError(
                 f"a path must consist of states and actions of the layout, got states {path[0].tolist()} and "
                 f"actions {path[1].tolist()}, wrong at position {wrong}; give indices within each layer"
             )
-        _count(self._counts, self._estimate, *path, self._n_states)
+        return ((_write_path, self, path, after),)
 
     def add_paths(self, states: IntArray, actions: IntArray) -> None:
         """Count the transitions of many whole paths, states and actions (n, H), all of them or none.
@@ -94,8 +107,8 @@ class TransitionCounts:
         H = len(self._n_states)
         if states.ndim != 2 or states.shape != actions.shape or states.shape[1] != H:
             raise ValueError(
-                f"paths must be states and actions of shape (n, {H}), got {states.shape} and {actions.shape}; add "
-                "paths that end early one by one"
+                f"paths must be states and actions of shape (n, {H}), got {states.shape} and {actions.shape}; learn "
+                "from paths that end early one by one"
             )
         known = (states >= 0) & (states < self._n_states)
         offered = self._n_actions[np.arange(H), np.where(known, states, 0)]
@@ -113,32 +126,41 @@ class TransitionCounts:
     def estimate(self, context: Encoded) -> FloatArray:
         """Return the estimate, the same for every context, (H-1, S, K, S).
 
-        It is a read-only view of memory that `add` and `restore` change in place: copy it to keep it.
+        It is a read-only view of memory that changes and `restore` write to: copy it to keep it.
         """
-        view = self._estimate.view()
-        view.flags.writeable = False
-        return view
+        return self._shown
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts; the estimate follows from them."""
         return {"counts": self._counts.copy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up saved counts."""
-        counts = np.array(state.get("counts"))
-        if counts.shape != self._exists.shape or counts.dtype.kind not in "iu":
-            raise ValueError(
-                f"saved transitions must hold integer 'counts' of shape {self._exists.shape}, got "
-                f"{counts.dtype} of shape {counts.shape}; restore into counts made from the same layout"
-            )
-        if np.any(counts < 0) or np.any(counts[~self._exists]):
-            raise ValueError(
-                "saved counts must not be negative, nor count what is not in the layout, got "
-                f"{int((counts < 0).sum())} negative and {np.count_nonzero(counts[~self._exists])} outside; "
-                "restore into counts made from the same layout"
-            )
+        """Take up saved counts, if paths could have left them: nobody leaves a state more often than it was reached."""
+        saved = Saved.of(state)
+        counts = saved.wholes("counts", self._exists.shape)
+        saved.check(not counts[~self._exists].any(), "counts", "zero where the layout has nothing")
+        reached, left = counts.sum(axis=(1, 2))[:-1], counts.sum(axis=(2, 3))[1:]
+        saved.check((reached >= left).all(), "counts", "those of paths")
         self._counts[...] = counts
         self._estimate[...] = _smoothed(self._counts, self._exists)
+
+
+def estimate_layer(
+    layout: Layout, h: int, states: IntArray, actions: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Return line 5 for one layer alone from many whole paths (n, H): P (S_h, K, S) and N(s, a) (S_h, K).
+
+    What is estimated is as large as the layer, where `TransitionCounts` pads every layer to the largest.
+
+    >>> layout = Layout.regular([1, 2], n_actions=1, n_contexts=1, n_feedback=2)
+    >>> estimate_layer(layout, 0, np.array([[0, 1], [0, 1]]), np.zeros((2, 2), dtype=np.int64))[0]
+    array([[[0.25, 0.75]]])
+    """
+    next_state = np.arange(layout.max_states) < layout.n_states[h + 1]
+    exists = layout.mask[h, : layout.n_states[h], :, None] & next_state
+    counts = np.zeros(exists.shape, dtype=np.int64)
+    np.add.at(counts, (states[:, h], actions[:, h], states[:, h + 1]), 1)
+    return _smoothed(counts, exists), counts.sum(axis=-1)
 
 
 def log_loss_regret_bound(n_states: int, n_actions: int, episodes: int, horizon: int) -> float:
@@ -173,33 +195,53 @@ def _smoothed(counts: IntArray, exists: BoolArray) -> FloatArray:
 
 
 def _indices(values: Sequence[int], what: str) -> IntArray:
-    array = np.asarray(values)
+    array = np.array(values)  # a copy: changes may be made later, and the caller's lists grow
+    if array.ndim == 1 and array.dtype == INT64:
+        return array
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ValueError(f"{what} must be a sequence of integer indices, got {values!r}; encode labels first")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
+
+
+def _write_path(target: TransitionCounts, path: tuple[IntArray, IntArray], after: IntArray) -> None:
+    _write_counts(target._counts, target._estimate, *path, after, target._n_states)
 
 
 @kernel
-def _wrong_layer(states: IntArray, actions: IntArray, n_states: IntArray, n_actions: IntArray) -> int:
-    """Return the first layer in which the path leaves the layout, -1 if it does not."""
+def _counts_after(
+    counts: IntArray,
+    states: IntArray,
+    actions: IntArray,
+    n_states: IntArray,
+    n_actions: IntArray,
+    after: IntArray,
+) -> int:
+    """Return the first layer in which the path leaves the layout, or -1; write each transition's count into `after`."""
     for h in range(len(states)):
         s = states[h]
         if s < 0 or s >= n_states[h]:
             return h
         if h < len(actions) and (actions[h] < 0 or actions[h] >= n_actions[h, s]):
             return h
+        if h > 0:
+            after[h - 1] = counts[h - 1, states[h - 1], actions[h - 1], s] + 1
     return -1
 
 
 @kernel
-def _count(
-    counts: IntArray, estimate: FloatArray, states: IntArray, actions: IntArray, n_states: IntArray
+def _write_counts(
+    counts: IntArray,
+    estimate: FloatArray,
+    states: IntArray,
+    actions: IntArray,
+    after: IntArray,
+    n_states: IntArray,
 ) -> None:
-    """Count a path in place and renew the estimate of the rows it touched."""
-    for h in range(len(states) - 1):
+    """Write the counts of a path's transitions in place and renew the estimate of the rows it touched."""
+    for h in range(len(after)):
         n_next = n_states[h + 1]
         row = counts[h, states[h], actions[h]]
-        row[states[h + 1]] += 1
+        row[states[h + 1]] = after[h]
         total = row[:n_next].sum() + n_next
         for z in range(n_next):
             estimate[h, states[h], actions[h], z] = (row[z] + 1) / total

@@ -17,7 +17,19 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.problem.spaces import Finite, Label, Space, abridge_labels, check_labels, space_from_json
+from tacit.base.saved import Saved
+from tacit.problem.spaces import (
+    Finite,
+    Label,
+    Space,
+    abridge_labels,
+    check_labels,
+    read_labels,
+    space_from_json,
+)
+
+MOST_PLACES = 1 << 24
+"""Of (layer, state, action), padded; where transitions are counted, memory ends long before."""
 
 
 @dataclass(frozen=True)
@@ -133,14 +145,18 @@ class Layout:
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Layout:
         """Return the layout that `to_json` described."""
-        names = data["names"]
-        return Layout(
-            states=tuple(tuple(layer) for layer in data["states"]),
-            actions=tuple(tuple(tuple(labels) for labels in layer) for layer in data["actions"]),
-            contexts=space_from_json(data["contexts"]),
-            feedback=space_from_json(data["feedback"]),
-            names=tuple(tuple(layer) for layer in names) if names else None,
+        saved = Saved.of(data)
+        states, actions = saved.entries("states"), saved.entries("actions")
+        offered = [actions.entries(h) for h in actions]
+        layout = Layout(
+            states=tuple(read_labels(states, h) for h in states),
+            actions=tuple(tuple(read_labels(layer, s) for s in layer) for layer in offered),
+            contexts=space_from_json(saved.part("contexts")),
+            feedback=space_from_json(saved.part("feedback")),
+            names=_read_names(saved.entries("names")) if saved.has("names") else None,
         )
+        saved.refuse_unread()
+        return layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +223,10 @@ class Endings:
         return whole
 
 
+def _read_names(saved: Saved) -> tuple[tuple[str, ...], ...]:
+    return tuple(saved.texts(layer) for layer in saved)
+
+
 def consecutive_states(n_states: Sequence[int]) -> tuple[tuple[Label, ...], ...]:
     """Return state labels 0, 1, 2, ... counted through the layers.
 
@@ -245,3 +265,9 @@ def check_layout(layout: Layout) -> None:
                 )
     if layout.names and [len(n) for n in layout.names] != [len(layer) for layer in states]:
         raise ValueError("names must have the same shape as states; leave them out to use the labels")
+    check_labels([name for layer in layout.names or () for name in layer])
+    if layout.horizon * max(map(len, states)) * layout.max_actions > MOST_PLACES:
+        raise ValueError(
+            f"a layout has at most {MOST_PLACES} places, layers x states x actions of the largest, got "
+            f"{layout.horizon} x {max(map(len, states))} x {layout.max_actions}; group states or actions"
+        )

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.base.saved import Saved
+from tacit.base.validation import check_encodable, check_whole
 
 Label = str | int
 """What a state, an action or a value of a finite set is called."""
@@ -78,10 +80,11 @@ class Vectors:
     fields: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.dimension < 1:
-            raise ValueError(f"vectors need a dimension of at least 1, got {self.dimension}")
-        if self.fields is not None and len(self.fields) != self.dimension:
+        check_whole("dimension", self.dimension, 1)
+        if self.fields is not None and len(set(self.fields)) != self.dimension:
             raise ValueError(f"vectors of {self.dimension} need as many fields, got {self.fields!r}")
+        for name in self.fields or ():
+            check_encodable("a field", name)
 
     def encode(self, value: Any, what: str) -> FloatArray:
         """Return `value` as a new float64 vector, or raise if its shape or an entry is wrong."""
@@ -116,18 +119,27 @@ Space = Finite | Vectors
 
 def space_from_json(data: Mapping[str, Any]) -> Space:
     """Return the space that `to_json` described."""
-    if data["kind"] == "finite":
-        return Finite(tuple(data["labels"]))
-    return Vectors(int(data["dimension"]), tuple(data["fields"]) if "fields" in data else None)
+    saved = Saved.of(data)
+    if saved.choice("kind", ("finite", "vectors")) == "finite":
+        return Finite(read_labels(saved, "labels"))
+    return Vectors(saved.whole("dimension", 1), saved.texts("fields") if "fields" in saved else None)
+
+
+def read_labels(saved: Saved, name: str) -> tuple[Label, ...]:
+    """Return a saved list of labels; what they may be, `check_labels` says."""
+    entries = saved.entries(name)
+    return tuple(entries[i] for i in entries)
 
 
 def check_labels(labels: Sequence[Label]) -> None:
-    """Raise ValueError unless every label is a string, an integer or a boolean, which a file can hold."""
+    """Raise ValueError unless every label is a string that UTF-8 can hold, an integer or a boolean."""
     for label in labels:
         if not isinstance(label, str | int):
             raise ValueError(
                 f"labels must be strings, integers or booleans, got {label!r}; turn it into a string"
             )
+        if isinstance(label, str):
+            check_encodable("a label", label)
 
 
 def abridge_labels(labels: Sequence[Label], most: int = 12) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tacit.base.saved import Saved
+from tacit.base.validation import check_encodable
+
 
 @dataclass(frozen=True)
 class TextContext:
@@ -20,6 +23,10 @@ class TextContext:
     request: str
     profile: str = ""
 
+    def __post_init__(self) -> None:
+        check_text("request", self.request)
+        check_text("profile", self.profile, may_be_empty=True)
+
     @classmethod
     def read(cls, context: Any) -> TextContext:
         """Return the context from a string, a mapping with `request` and perhaps `profile`, or a context."""
@@ -31,9 +38,7 @@ class TextContext:
             raise ValueError(
                 f"a text context is a string, or a mapping with `request` and perhaps `profile`, got {context!r}"
             )
-        return cls(
-            check_text("request", context["request"]), check_text("profile", context.get("profile", ""), True)
-        )
+        return cls(context["request"], context.get("profile", ""))
 
     def to_json(self) -> dict[str, str]:
         """Return the mapping that `read` takes."""
@@ -68,8 +73,11 @@ class Conversation(NamedTuple):
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Conversation:
         """Return the conversation that `to_json` wrote."""
-        exchanges = tuple(Exchange(*exchange) for exchange in values["exchanges"])
-        return cls(TextContext.read(values["context"]), exchanges)
+        saved = Saved.of(values)
+        entries = saved.entries("exchanges")
+        exchanges = [entries.texts(i) for i in entries]
+        saved.check(all(len(exchange) == 2 for exchange in exchanges), "exchanges", "pairs of texts")
+        return cls(saved.part("context").make(TextContext), tuple(Exchange(*each) for each in exchanges))
 
 
 class Choice(NamedTuple):
@@ -84,6 +92,16 @@ class Choice(NamedTuple):
     probability: float
 
 
+def restore_choice(state: Mapping[str, Any]) -> Choice:
+    """Return the choice whose fields were saved: one of candidates that differ, with a probability above 0."""
+    saved = Saved.of(state)
+    conversation, candidates = Conversation.read(saved.part("conversation")), saved.texts("candidates")
+    action = saved.whole("action", most=len(check_candidates(candidates)) - 1)
+    probability = saved.number("probability", 0, 1)
+    saved.check(probability > 0, "probability", "above 0")
+    return Choice(conversation, candidates, action, probability)
+
+
 class Reaction(NamedTuple):
     """A tuple of the paper, (x, s, a, y): the last choice of an episode and the feedback that followed."""
 
@@ -92,10 +110,10 @@ class Reaction(NamedTuple):
 
 
 def check_text(what: str, text: Any, may_be_empty: bool = False) -> str:
-    """Return `text`, or raise ValueError unless it is a string with something in it."""
+    """Return `text`, or raise ValueError unless it is a string that UTF-8 can hold, with something in it."""
     if not isinstance(text, str) or not (may_be_empty or text.strip()):
         raise ValueError(f"the {what} must be a text that is not empty, got {text!r}")
-    return text
+    return check_encodable(f"the {what}", text)
 
 
 def check_candidates(candidates: Sequence[Any]) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
+from tacit.base.checkpoint import CheckpointError
+from tacit.base.saved import Saved
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.stage import Stage
 from tacit.problem.spaces import Label
@@ -13,7 +15,7 @@ from tacit.text.conversation import Conversation, Exchange, TextContext, check_c
 from tacit.text.model import RestoreModel, TextModel
 from tacit.text.models import CAUSAL, SMALL, make_model, restore_model
 from tacit.text.settings import TextSettings
-from tacit.text.stages import TalkPlan, TextExploration, TextLearning, TextStage, restore_reaction
+from tacit.text.stages import TalkPlan, TextExploration, TextLearning, TextStage, restore_reactions
 
 
 class Turn(NamedTuple):
@@ -115,10 +117,22 @@ class Conversations:
 
     def restore_episode(self, stage: Stage, state: Mapping[str, Any]) -> tuple[Plan, list[Turn]]:
         """Return (plan, states) that `save_episode` described."""
-        plan = TalkPlan(**state["plan"], chooser=stage if isinstance(stage, TextLearning) else None)
-        turns = [
-            Turn(heard, tuple(offered), Conversation.read(said)) for heard, offered, said in state["states"]
-        ]
+        saved = Saved.of(state)
+        plan = _restore_plan(stage, saved.part("plan"))
+        shown, actions, chances = (saved.entries(name) for name in ("states", "actions", "chances"))
+        whole = len(shown) == len(actions) == len(chances) <= self.horizon
+        saved.check(whole, "states", "as many as actions and chances, and no more than steps")
+        said = Conversation(self.read_context(saved["context"]))
+        turns: list[Turn] = []
+        for i in shown:
+            turns.append(turn := _restore_turn(shown, i, said))
+            taken = turn.candidates[actions.whole(i, most=len(turn.candidates) - 1)]
+            saved.check(chances.number(i, 0, 1) > 0, "chances", "above 0")
+            if len(turns) < len(shown):
+                heard = shown[str(len(turns))][0]
+                said = said._replace(exchanges=(*said.exchanges, Exchange(taken, heard)))
+        if len(turns) == self.horizon:
+            self._check_decodable(turns[-1].candidates)
         return plan, turns
 
     def to_state(self) -> dict[str, Any]:
@@ -130,25 +144,30 @@ class Conversations:
         cls, state: Mapping[str, Any], model_state: Mapping[str, Any], restore: RestoreModel | None = None
     ) -> Conversations:
         """Return the world that `to_state` described, with its model; `restore` rebuilds one that has no name."""
-        settings = TextSettings.from_json(state["settings"])
+        saved, kept = Saved.of(state), Saved.of(model_state)
+        settings, name = TextSettings.from_json(saved.part("settings")), saved.text("model")
         if restore is None:
-            if state["model"] != (SMALL if settings.model == SMALL else CAUSAL):
-                raise ValueError(
-                    f"the agent has a model of its own, {state['model']!r}; pass what rebuilds it from its state as "
-                    "`model`"
+            if name != (SMALL if settings.model == SMALL else CAUSAL):
+                raise CheckpointError(
+                    f"the agent has a model of its own, {name!r}; pass what rebuilds it from its state as `model`"
                 )
             restore = partial(restore_model, settings.model)
-        return cls(settings, restore(model_state))
+        if name == SMALL:
+            same = kept.whole("horizon", 1) == settings.horizon
+            kept.check(same, "horizon", f"that of the conversations, {settings.horizon}")
+        return cls(settings, restore(kept))
 
     def restore_stage(self, name: str, state: Mapping[str, Any]) -> TextStage:
         """Return the stage that `to_state` described; its model is the world's."""
+        saved = Saved.of(state)
         if name == TextExploration.name:
-            reactions = [restore_reaction(reaction) for reaction in state["reactions"]]
-            return TextExploration(self.settings, self.model, reactions)
+            return TextExploration(self.settings, self.model, restore_reactions(self.settings, saved))
         if name == TextLearning.name:
-            return TextLearning(self.settings, self.model, state["learned"], self.model.remarks)
-        raise ValueError(
-            f"a text agent is in {TextExploration.name!r} or {TextLearning.name!r}, got {name!r}"
+            if self.model.name == SMALL:
+                saved.check(saved.part("model").has("fitted"), "model", "fitted, as exploration has ended")
+            return TextLearning(self.settings, self.model, saved.whole("learned"), self.model.remarks)
+        raise CheckpointError(
+            f"a text agent is in {TextExploration.name!r} or {TextLearning.name!r}, got {name!r}; use an earlier copy"
         )
 
     def _check_decodable(self, candidates: tuple[str, ...]) -> None:
@@ -156,6 +175,25 @@ class Conversations:
             self.settings.decoder.build(len(candidates))
         except ValueError as error:
             raise ValueError(f"feedback on {len(candidates)} candidates cannot be decoded: {error}") from None
+
+
+def _restore_plan(stage: Stage, saved: Saved) -> TalkPlan:
+    """Return the plan that was saved: exploration's explores, the other is by the stage that is there now."""
+    name, explores = saved.choice("stage", (TextExploration.name, TextLearning.name)), saved.flag("explores")
+    chooser = stage if isinstance(stage, TextLearning) else None
+    possible = explores == (name == TextExploration.name) and (explores or chooser is not None)
+    saved.check(possible, "explores", "true in exploration, and false after it")
+    return TalkPlan(name, explores, chooser)
+
+
+def _restore_turn(saved: Saved, name: str, before: Conversation) -> Turn:
+    """Return the turn that was saved; what was said before it must be what was."""
+    entry = saved.entries(name)
+    saved.check(len(entry) == 3, name, "what was heard, what was offered, what was said before")
+    heard, offered = check_text("state", entry.text("0")), check_candidates(entry.texts("1"))
+    same = Conversation.read(entry.part("2")) == before and heard == before.utterances[-1]
+    saved.check(same, name, "what follows from the turns before")
+    return Turn(heard, offered, before)
 
 
 def _so_far(episode: Episode, heard: str) -> Conversation:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tacit.base.saved import Saved
 from tacit.trust.findings import Finding
 
 BEYOND_CHANCE = 1.96
@@ -35,6 +37,15 @@ class Evidence(NamedTuple):
 
     gain: float
     error: float
+
+    @staticmethod
+    def from_state(saved: Saved, name: str) -> Evidence | None:
+        """Return the evidence that was saved under a name as two numbers, None if None was."""
+        if not saved.has(name):
+            return None
+        entries = saved.entries(name)
+        saved.check(len(entries) == 2, name, "a gain and its standard error")
+        return Evidence(entries.number("0"), entries.number("1", 0, math.inf))
 
     @property
     def found(self) -> bool:

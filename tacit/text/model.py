@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import Changes
 from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.evidence import Evidence
 
@@ -14,7 +15,7 @@ FitProgress = Callable[[int, int, str], None]
 
 
 class TextModel(Protocol):
-    """What a text agent learns with. `score` and `posterior` change nothing; `fit` and `reinforce` learn.
+    """What a text agent learns with. Nothing that it is asked changes it, but the changes that `reinforce` returns.
 
     Everything random in it follows from its own seed and what it has learned so far, so that saving and
     loading changes nothing.
@@ -41,14 +42,15 @@ class TextModel(Protocol):
         reactions: Sequence[Reaction],
         progress: FitProgress | None = None,
         rewards: Sequence[float] | None = None,
-    ) -> None:
-        """Learn the posterior by ERM on reactions whose last candidate was taken uniformly (eq. 5).
+    ) -> TextModel:
+        """Return a model whose posterior is learned by ERM on reactions to candidates taken uniformly (eq. 5).
 
-        Known `rewards`, of a judge or an oracle, take the place of what the feedback would be found to mean.
+        It may take long, and be interrupted: this model stays as it is. Known `rewards`, of a judge or an oracle, take
+        the place of what the feedback would be found to mean.
         """
 
-    def reinforce(self, choices: Sequence[Choice], reward: float) -> None:
-        """Learn from the choices of one episode and its decoded reward: a step of REINFORCE with baseline."""
+    def reinforce(self, choices: Sequence[Choice], reward: float) -> Changes:
+        """Return what one episode's choices and decoded reward change: a step of REINFORCE with baseline."""
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which the class's `from_state` rebuilds the model bit for bit."""

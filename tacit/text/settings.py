@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tacit.base.validation import check_number, check_whole
+from tacit.base.saved import Saved
+from tacit.base.validation import check_choice, check_encodable, check_number, check_whole
 from tacit.decoding.decoder import DecoderSettings
 from tacit.text.judges import JUDGES
 
@@ -32,10 +33,13 @@ class TextSettings:
         check_whole("horizon", self.horizon, 1)
         check_whole("exploration", self.exploration, 2)
         check_number("gamma_scale", self.gamma_scale, 0, float("inf"))
-        if self.judge and self.judge not in JUDGES:
-            raise ValueError(f"judge must be one of {sorted(JUDGES)}, or empty to learn, got {self.judge!r}")
-        if self.improves not in ("all", "last"):
-            raise ValueError(f"improves must be 'all' or 'last', got {self.improves!r}")
+        if self.decoder.theta is None or self.decoder.M is None:
+            raise ValueError(
+                f"text is decoded with theta and M that are given, got {self.decoder}; give both"
+            )
+        check_encodable("the name of the model", self.model)
+        check_choice("judge", self.judge, ("", *sorted(JUDGES)))
+        check_choice("improves", self.improves, ("all", "last"))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values that `from_json` reads."""
@@ -44,4 +48,5 @@ class TextSettings:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TextSettings:
         """Return the settings that `to_json` wrote."""
-        return cls(**dict(values) | {"decoder": DecoderSettings(**values["decoder"])})
+        saved = Saved.of(values)
+        return saved.make(cls, decoder=saved.part("decoder").make(DecoderSettings))

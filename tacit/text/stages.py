@@ -8,10 +8,13 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import assign, extend
+from tacit.base.saved import Saved
+from tacit.base.validation import SIMPLEX_TOLERANCE
 from tacit.learning.episode import Episode
 from tacit.learning.stage import NOTHING, Lesson, Stage
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
-from tacit.text.conversation import Choice, Conversation, Reaction
+from tacit.text.conversation import Choice, Conversation, Reaction, restore_choice
 from tacit.text.evidence import STILL_EXPLORING, UNTESTED, find_evidence
 from tacit.text.judges import JUDGES
 from tacit.text.model import FitProgress, TextModel
@@ -42,7 +45,7 @@ class TalkPlan(NamedTuple):
 
 
 class TextStage(Stage, Protocol):
-    """A stage of a text agent; both share the agent's model."""
+    """A stage of a text agent, with the model that it learns or chooses with."""
 
     model: TextModel
 
@@ -64,19 +67,19 @@ class TextExploration:
         return TalkPlan(self.name, explores=True)
 
     def learn(self, episode: Episode, feedback: str | None) -> Lesson:
-        """Keep the reaction; what it means is not known yet."""
-        if feedback is not None:
-            self.reactions.append(Reaction(choices_of(episode)[-1], feedback))
-        return NOTHING
+        """Return the reaction kept; what it means is not known yet."""
+        if feedback is None:
+            return NOTHING
+        return Lesson(changes=[extend(self.reactions, [Reaction(choices_of(episode)[-1], feedback)])])
 
     def next(self) -> TextStage:
-        """Return policy learning when there are enough reactions; the model is fitted to them first."""
+        """Return policy learning when there are enough reactions, with a model that is fitted to them."""
         if len(self.reactions) < self.settings.exploration:
             return self
         judge = JUDGES[self.settings.judge] if self.settings.judge else None
         rewards = None if judge is None else [judge(reaction.feedback) for reaction in self.reactions]
-        self.model.fit(self.reactions, self.progress, rewards)
-        return TextLearning(self.settings, self.model, remarks=self.model.remarks)
+        fitted = self.model.fit(self.reactions, self.progress, rewards)
+        return TextLearning(self.settings, fitted, remarks=fitted.remarks)
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return that nothing has been made of the feedback yet."""
@@ -86,6 +89,19 @@ class TextExploration:
         """Return the reactions so far, and the model."""
         states = [reaction_state(reaction) for reaction in self.reactions]
         return {"reactions": states, "model": self.model.to_state()}
+
+
+def restore_reactions(settings: TextSettings, state: Mapping[str, Any]) -> list[Reaction]:
+    """Return the reactions that exploration saved: to the last of `horizon` choices, taken uniformly, decodable."""
+    saved, reactions = Saved.of(state), []
+    for part in saved.parts("reactions"):
+        reactions.append(reaction := restore_reaction(part))
+        choice, K = reaction.choice, len(reaction.choice.candidates)
+        last = len(choice.conversation.exchanges) == settings.horizon - 1
+        part.check(last, "choice", f"that of step {settings.horizon}")
+        part.check(abs(choice.probability * K - 1) <= SIMPLEX_TOLERANCE, "choice", f"of probability 1/{K}")
+        settings.decoder.build(K)
+    return reactions
 
 
 class TextLearning:
@@ -113,15 +129,15 @@ class TextLearning:
         return np.asarray(inverse_gap_weights(self.model.score(conversation, candidates), gamma))
 
     def learn(self, episode: Episode, feedback: str | None) -> Lesson:
-        """Decode the feedback and take a step of REINFORCE with it; what was explored is only decoded."""
+        """Return the feedback decoded and a step of REINFORCE with it; what was explored is only decoded."""
         if feedback is None:
             return NOTHING
         choices = choices_of(episode)
         reward = self.decode(Reaction(choices[-1], feedback))
-        if not episode.plan.explores:
-            self.learned += 1
-            self.model.reinforce(choices, reward)
-        return Lesson(reward)
+        if episode.plan.explores:
+            return Lesson(reward)
+        step = self.model.reinforce(choices, reward)
+        return Lesson(reward, changes=[*step, assign(self, "learned", self.learned + 1)])
 
     def decode(self, reaction: Reaction) -> float:
         """Return J(h(x, y, s), a) of a reaction (eq. 6), or what the judge says."""
@@ -165,12 +181,6 @@ def choice_state(choice: Choice) -> dict[str, Any]:
     }
 
 
-def restore_choice(state: Mapping[str, Any]) -> Choice:
-    """Return the choice that `choice_state` described."""
-    conversation = Conversation.read(state["conversation"])
-    return Choice(conversation, tuple(state["candidates"]), state["action"], state["probability"])
-
-
 def reaction_state(reaction: Reaction) -> dict[str, Any]:
     """Return a reaction as plain values."""
     return {"choice": choice_state(reaction.choice), "feedback": reaction.feedback}
@@ -178,4 +188,7 @@ def reaction_state(reaction: Reaction) -> dict[str, Any]:
 
 def restore_reaction(state: Mapping[str, Any]) -> Reaction:
     """Return the reaction that `reaction_state` described."""
-    return Reaction(restore_choice(state["choice"]), state["feedback"])
+    saved = Saved.of(state)
+    feedback = saved.text("feedback")
+    saved.check(bool(feedback.strip()), "feedback", "a text that is not empty")
+    return Reaction(restore_choice(saved.part("choice")), feedback)

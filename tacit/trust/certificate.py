@@ -10,21 +10,37 @@ and what chance alone would give comes from dealing the feedback anew among its 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.judgement import HETEROGENEOUS, Judgements, JudgementSettings, estimate_constants, judge
+from tacit.base.saved import Saved
+from tacit.decoding.counts import PlaceIndex, SeenCounts
+from tacit.decoding.judgement import (
+    HETEROGENEOUS,
+    HOMOGENEOUS,
+    UNKNOWN,
+    Judgements,
+    JudgementSettings,
+    estimate_constants,
+    judge,
+)
 from tacit.decoding.posterior import ideal_posterior
 from tacit.problem.layout import Layout
 from tacit.trust.findings import Finding, verdict
-from tacit.trust.permutation import deal_columns
+from tacit.trust.permutation import MOST_DEALT, deal_columns
 
 DRAWS = 199
 """Tables dealt for each place: the least p-value is 1/200."""
+MOST_TRIMMED = 150_000
+"""Cells of all places that are dealt anew, where those never met are left out: some five seconds."""
+MOST_PLACES = 5_000
+"""Places that a certificate lists, and so the rows of its page."""
 CHANCE = 0.95
 """The quantile of the distance under chance that is shown beside it."""
 
@@ -74,44 +90,138 @@ class Certificate:
         return asdict(self)
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Certificate:
+    def from_json(data: Mapping[str, Any]) -> Certificate:
         """Return the certificate that `to_json` described."""
-        constants = data["constants"]
-        told = {
-            "files": tuple(data["files"]),
-            "losses": tuple(data["losses"]),
-            "constants": None
-            if constants is None
-            else {key: tuple(value) for key, value in constants.items()},
-            "places": tuple(Place(**place) for place in data["places"]),
-            "findings": tuple(Finding(**finding) for finding in data["findings"]),
-        }
-        return Certificate(**(data | told))
+        saved = Saved.of(data)
+        constants = saved.part("constants") if saved.has("constants") else None
+        ours, uniform = _read_numbers(saved, "losses", 2)
+        return Certificate(
+            files=tuple(_read_file(file) for file in saved.parts("files")),
+            episodes=saved.whole("episodes"),
+            tuples=saved.whole("tuples"),
+            effective=saved.number("effective", 0),
+            left_out=_read_counts(saved.part("left_out")),
+            problems=_read_counts(saved.part("problems")),
+            losses=(ours, uniform),
+            constants=None if constants is None else _read_constants(constants),
+            places=tuple(_read_place(place) for place in saved.parts("places")),
+            findings=tuple(Finding.from_json(finding) for finding in saved.parts("findings")),
+        )
+
+
+def _read_file(saved: Saved) -> dict[str, Any]:
+    return {"name": saved.text("name"), "bytes": saved.whole("bytes"), "sha256": saved.text("sha256")}
+
+
+def _read_counts(saved: Saved) -> dict[str, int]:
+    return {name: saved.whole(name) for name in saved}
+
+
+def _read_constants(saved: Saved) -> dict[str, tuple[float, float, float]]:
+    """Return estimate, low and high of each constant."""
+    found = {}
+    for name in ("theta", "M", "sigma"):
+        estimate, low, high = _read_numbers(saved, name, 3)
+        saved.check(0 <= low <= high, name, "an estimate with an interval")
+        found[name] = (estimate, low, high)
+    return found
+
+
+def _read_numbers(saved: Saved, name: str, n: int) -> list[float]:
+    entries = saved.entries(name)
+    saved.check(len(entries) == n, name, f"{n} numbers")
+    return [entries.number(i, high=math.inf) for i in entries]
+
+
+def _read_place(saved: Saved) -> Place:
+    return Place(
+        state=saved.text("state"),
+        context=saved.text("context"),
+        actions=saved.whole("actions", 1),
+        tuples=saved.whole("tuples"),
+        effective=saved.number("effective", 0),
+        distance=saved.number("distance", 0, 1),
+        chance=saved.number("chance", 0, 1),
+        p_value=saved.number("p_value", 0, 1),
+        kind=saved.choice("kind", (UNKNOWN, HETEROGENEOUS, HOMOGENEOUS)),
+        settled=saved.flag("settled"),
+    )
 
 
 def describe_places(
-    layout: Layout, tuples: FloatArray, effective: FloatArray, judgements: Judgements
+    layout: Layout, tuples: SeenCounts, effective: SeenCounts, judgements: Judgements
 ) -> tuple[Place, ...]:
-    """Return every place that has tuples; `tuples` and `effective` are counts (S_H, G, V, K) by the reading."""
-    found = []
-    for (s, x), judgement in sorted(judgements.items()):
-        table = effective[s, x, :, : len(judgement.tuples)]
-        distance, chance, p_value = distance_and_chance(table)
-        found.append(
-            Place(
-                layout.endings.name(s),
-                str(layout.contexts.decode(x)),
-                len(judgement.tuples),
-                int(tuples[s, x].sum()),
-                round(float(table.sum()), 1),
-                distance,
-                chance,
-                p_value,
-                judgement.kind,
-                judgement.settled,
-            )
+    """Return the places that have tuples, by the counts of a reading: all, or of too many those with the most tuples.
+
+    Where there are more than a few, each is dealt anew without the values and actions that it never met. That changes
+    the draws, not their law, and places that met the same are dealt once.
+    """
+    cells = sum(effective.shape[2] * len(judgement.tuples) for judgement in judgements.values())
+    found: dict[PlaceIndex, Place] = {}
+    dealing = Dealing(whole=cells <= MOST_DEALT)
+    for at in sorted(judgements, key=lambda at: -judgements[at].tuples.sum())[:MOST_PLACES]:
+        judgement = judgements[at]
+        table = effective.table(*at)[:, : len(judgement.tuples)]
+        distances = dealing.deal(table)
+        if distances is None:
+            break
+        found[at] = Place(
+            layout.endings.name(at[0]),
+            str(layout.contexts.decode(at[1])),
+            len(judgement.tuples),
+            int(tuples.table(*at).sum()),
+            round(float(table.sum()), 1),
+            *distances,
+            judgement.kind,
+            judgement.settled,
         )
-    return tuple(found)
+    return tuple(place for _, place in sorted(found.items()))
+
+
+@dataclass
+class Dealing:
+    """Tables of places dealt anew, one after the other, as far as the cells of `MOST_TRIMMED` go."""
+
+    whole: bool
+    """Whether tables are dealt with all their rows and columns, met or not."""
+    _spent: int = 0
+    _known: dict[tuple[tuple[int, ...], bytes], tuple[float, float, float]] = field(default_factory=dict)
+
+    def deal(self, table: FloatArray) -> tuple[float, float, float] | None:
+        """Return `distance_and_chance` of a table (V, K), None if too much was dealt already."""
+        dealt = table if self.whole else trim(np.rint(table))
+        key = (dealt.shape, dealt.tobytes())
+        if key not in self._known:
+            self._spent += dealt.size
+            if self._known and not self.whole and self._spent > MOST_TRIMMED:
+                return None
+            self._known[key] = distance_and_chance(dealt)
+        return self._known[key]
+
+
+def trim(table: FloatArray) -> FloatArray:
+    """Return a table (V, K) without the rows and columns that are 0 throughout.
+
+    >>> trim(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 3.0]]))
+    array([[2., 0.],
+           [1., 3.]])
+    """
+    return np.ascontiguousarray(table[np.ix_(table.any(axis=1), table.any(axis=0))])
+
+
+def find_unlisted_places(listed: int, judgements: Judgements) -> Iterator[Finding]:
+    """Yield a remark if there are more places than a certificate lists."""
+    if listed < len(judgements):
+        kinds = Counter(judgement.kind for judgement in judgements.values())
+        words = ", ".join(f"{n:,} {kind}" for kind, n in kinds.most_common())
+        yield Finding(
+            "places-unlisted",
+            "info",
+            "",
+            f"Of {len(judgements):,} states and contexts ({words}) the {listed:,} with the most tuples are held "
+            "against chance and listed.",
+            "All of them decode feedback; to have all listed, bin states or contexts.",
+        )
 
 
 def distance_and_chance(counts: FloatArray, draws: int = DRAWS) -> tuple[float, float, float]:
@@ -141,24 +251,25 @@ def mean_distance(tables: FloatArray) -> FloatArray:
 
 
 def validation_losses(
-    layout: Layout, fitted: FloatArray, held: FloatArray, c: float, settings: JudgementSettings
+    layout: Layout, fitted: SeenCounts, held: SeenCounts, c: float, settings: JudgementSettings
 ) -> tuple[float, float]:
     """Return eq. 5 on tuples `held` back, for the posterior of those `fitted` and for the uniform one.
 
-    Both are weights (S_H, G, V, K); a place that the fitted ones do not show to be heterogeneous predicts uniformly.
+    Both are weights; a place that the fitted ones do not show to be heterogeneous predicts uniformly.
     """
     ours = uniform = 0.0
-    for s, x in np.argwhere(held.sum(axis=(2, 3)) > 0):
+    for (s, x), whole in held.tables():
         K = int(layout.endings.n_actions[s])
-        judgement = judge(fitted[s, x, :, :K], c, settings)
-        table, h = held[s, x, :, :K], np.full((held.shape[2], K), 1 / K)
+        learned = fitted.table(s, x)[:, :K]
+        judgement = judge(learned, c, settings)
+        table, h = whole[:, :K], np.full((held.shape[2], K), 1 / K)
         uniform += table.sum() * (1 - 1 / K)
         if judgement.kind == HETEROGENEOUS:
-            seen = fitted[s, x].sum(axis=1) > 0
+            seen = learned.sum(axis=1) > 0
             h[seen] = ideal_posterior(judgement.f, judgement.phi[seen])
         n = table.sum(axis=1)
         ours += float((n * (h * h).sum(axis=1) - 2 * (table * h).sum(axis=1) + n).sum())
-    total = max(float(held.sum()), 1e-12)
+    total = max(held.total, 1e-12)
     return ours / total, uniform / total
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
+from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -28,7 +29,14 @@ from tacit.decoding.tuples import check_finite, counted_shape
 from tacit.problem.layout import Layout
 from tacit.trust.anchors import Anchor, find_orientation, meaning_by_phi
 from tacit.trust.findings import Finding, abridge, count_of, list_places, worst_first
-from tacit.trust.permutation import dependable_tables, dependence_p_value, residual_p_value
+from tacit.trust.permutation import (
+    dependable_places,
+    dependable_tables,
+    dependence_p_value,
+    largest_places,
+    residual_p_value,
+    stack_tables,
+)
 
 ALPHA = 0.005
 """Of the tests of dependence: how often chance alone may look like it."""
@@ -48,7 +56,7 @@ RARE = 0.01
 
 def diagnose(
     layout: Layout,
-    counts: FloatArray,
+    counts: SeenCounts,
     decoder: DecoderSettings = DecoderSettings(),  # noqa: B008, it is frozen
     settings: JudgementSettings = JudgementSettings(),  # noqa: B008
     judgements: Judgements | None = None,
@@ -56,14 +64,14 @@ def diagnose(
     visits: IntArray | FloatArray | None = None,
     unsettled: float = LET_GO,
 ) -> tuple[Finding, ...]:
-    """Return what counts (S_H, X, Y, K) of feedback by action show, worst first.
+    """Return what counts of feedback by action show, worst first.
 
     `judgements` are made from the counts unless they are at hand; `visits` (S_H,), the episodes that ended in
     each last state, are the tuples unless some episodes had no feedback; `unsettled` is the share of episodes that may
     end where nothing is settled.
 
     >>> layout = Layout.regular([1], n_actions=3, n_contexts=1, n_feedback=2)
-    >>> counts = np.array([[[[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]]]])
+    >>> counts = SeenCounts.of_dense(np.array([[[[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]]]]))
     >>> from tacit.trust.findings import verdict
     >>> verdict(diagnose(layout, counts))
     'works'
@@ -71,11 +79,12 @@ def diagnose(
     check_counts(layout, counts)
     if judgements is None:
         judgements = judge_all(layout, counts, decoder.c, settings)
-    reached = counts.sum(axis=(1, 2, 3)) if visits is None else np.asarray(visits, dtype=np.float64)
+    reached = counts.by_ending() if visits is None else np.asarray(visits, dtype=np.float64)
     found = [
         *find_nothing_told(counts, judgements),
         *find_small_sigma(layout, judgements),
-        *find_action_dependence(layout, counts, judgements),
+        *find_action_dependence(counts, judgements),
+        *find_bounded_tests(counts, judgements),
         *find_disagreement(decoder, judgements),
         *find_few_tuples(layout, counts, settings, judgements, unsettled),
         *find_rarely_reached(layout, reached),
@@ -89,19 +98,30 @@ def diagnose_nothing(layout: Layout, stage: str, anchors: Sequence[Anchor]) -> t
     return worst_first([nothing_kept(stage), *find_orientation(layout, anchors, lambda x, s, y: None)])
 
 
-def find_nothing_told(counts: FloatArray, judgements: Judgements) -> Iterator[Finding]:
-    """Yield an error if no state and context shows dependence of feedback on the action beyond chance."""
+def find_nothing_told(counts: SeenCounts, judgements: Judgements) -> Iterator[Finding]:
+    """Yield an error if no state and context shows dependence of feedback on the action beyond chance.
+
+    A caution where there are too many to test them all: those that were not tested may tell what the largest do not.
+    """
     if not mostly_judged(judgements):
         return
-    p_value = dependence_p_value(counts.reshape(-1, *counts.shape[2:]))
+    places = dependable_places(counts)
+    tested = largest_places(counts, places)
+    p_value = dependence_p_value(stack_tables(counts, tested))
     if p_value < ALPHA:
         return
+    whole = len(tested) == len(places)
+    over = (
+        "all states and contexts"
+        if whole
+        else f"the {len(tested):,} largest of {len(places):,} states and contexts"
+    )
     yield Finding(
         "feedback-tells-nothing",
-        "error",
+        "error" if whole else "caution",
         "",
-        f"In {counts.sum():,.0f} tuples feedback depends on the action no more than chance allows "
-        f"(permutation test over all states and contexts, p = {p_value:.2g}).",
+        f"In {counts.total:,.0f} tuples feedback depends on the action no more than chance allows "
+        f"(permutation test over {over}, p = {p_value:.2g}).",
         "Check that feedback is joined to the episode it belongs to and that states and contexts tell apart what "
         "matters; until then every policy is learned from noise.",
     )
@@ -128,12 +148,13 @@ def find_small_sigma(layout: Layout, judgements: Judgements) -> Iterator[Finding
     )
 
 
-def find_action_dependence(layout: Layout, counts: FloatArray, judgements: Judgements) -> Iterator[Finding]:
+def find_action_dependence(counts: SeenCounts, judgements: Judgements) -> Iterator[Finding]:
     """Yield an error if, given the decoded reward, feedback still depends on the action (Assumption 2.1)."""
-    found = [(at, j.phi) for at, j in judgements.items() if j.kind == HETEROGENEOUS]
+    found = heterogeneous_places(judgements)
     if not found:
         return
-    tables, others = split_by_phi(counts, found)
+    tested = largest_places(counts, found, tables=2)
+    tables, others = split_by_phi(counts, judgements, tested)
     if not len(tables):
         yield Finding(
             "action-dependence-untestable",
@@ -149,10 +170,27 @@ def find_action_dependence(layout: Layout, counts: FloatArray, judgements: Judge
             "error",
             "",
             "Among tuples that decode to the same reward, feedback still depends on the action (permutation test "
-            f"over {count_of(len(found), 'state and context', 'states and contexts')}, p = {p_value:.2g}), against "
+            f"over {count_of(len(tested), 'state and context', 'states and contexts')}, p = {p_value:.2g}), against "
             "Assumption 2.1.",
             "Use feedback that answers to the outcome and not to the action itself, or drop the part that names the "
             "action.",
+        )
+
+
+def find_bounded_tests(counts: SeenCounts, judgements: Judgements) -> Iterator[Finding]:
+    """Yield a remark if there are so many states and contexts that tests of dependence look at the largest alone."""
+    found = heterogeneous_places(judgements)
+    chances = ((dependable_places(counts) if mostly_judged(judgements) else [], 1), (found, 2))
+    cut = [(largest_places(counts, places, tables), places) for places, tables in chances]
+    tested, places = max(cut, key=lambda pair: len(pair[1]) - len(pair[0]))
+    if len(tested) < len(places):
+        yield Finding(
+            "tests-bounded",
+            "info",
+            "",
+            f"Whether feedback depends on the action was tested in the {len(tested):,} states and contexts with "
+            f"the most tuples, of {len(places):,}.",
+            "To have all of them tested, bin states, contexts or feedback.",
         )
 
 
@@ -180,7 +218,7 @@ def find_disagreement(supplied: DecoderSettings, judgements: Judgements) -> Iter
 
 def find_few_tuples(
     layout: Layout,
-    counts: FloatArray,
+    counts: SeenCounts,
     settings: JudgementSettings,
     judgements: Judgements,
     unsettled: float = LET_GO,
@@ -189,7 +227,7 @@ def find_few_tuples(
 
     A caution while a larger share of the episodes than `unsettled` ends there.
     """
-    total = counts.sum()
+    total = counts.total
     open_ones = {at: j for at, j in judgements.items() if not j.settled and j.tuples.sum() > 0}
     if not open_ones:
         return
@@ -239,32 +277,38 @@ def mostly_judged(judgements: Judgements) -> bool:
     return bool(sum(n for n, known in tuples if known) > sum(n for n, _ in tuples) / 2)
 
 
+def heterogeneous_places(judgements: Judgements) -> list[PlaceIndex]:
+    """Return the states and contexts in which feedback tells actions apart."""
+    return [at for at, judgement in judgements.items() if judgement.kind == HETEROGENEOUS]
+
+
 def split_by_phi(
-    counts: FloatArray, found: Sequence[tuple[tuple[int, int], FloatArray]]
+    counts: SeenCounts, judgements: Judgements, places: Sequence[PlaceIndex]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the tables (T, Y, K) of each cluster of phi that can be tested, with the other's actions (T, K)."""
     tables, others = [], []
-    for (s, x), phi in found:
+    for at in places:
+        numbers, phi = counts.table(*at), judgements[at].phi
         for cluster in (phi == 1, phi == 0):
-            tables.append(counts[s, x] * cluster[:, None])
-            others.append(counts[s, x][~cluster].sum(axis=0))
+            tables.append(numbers * cluster[:, None])
+            others.append(numbers[~cluster].sum(axis=0))
     testable = dependable_tables(np.array(tables))
     return np.array(tables)[testable], np.array(others)[testable]
 
 
-def check_counts(layout: Layout, counts: FloatArray) -> None:
-    """Raise ValueError unless counts are (S_H, X, Y, K) whole numbers of tuples that fit the layout."""
+def check_counts(layout: Layout, counts: SeenCounts) -> None:
+    """Raise ValueError unless counts are whole numbers of tuples that fit the layout."""
     check_finite(layout, "a diagnosis")
     shape = counted_shape(layout)
-    if np.shape(counts) != shape:
+    if counts.shape != shape:
         raise ValueError(
-            f"counts must have the shape {shape} (last states, contexts, feedback, actions), got {np.shape(counts)}; "
-            "count tuples with tacit.decoding.tuples.count_tuples"
+            f"counts must have the shape {shape} (last states, contexts, feedback, actions), got {counts.shape}; "
+            "count tuples with tacit.decoding.counts.count_tuples"
         )
-    if not np.all(np.isfinite(counts)) or np.any(counts < 0) or np.any(counts != np.rint(counts)):
+    numbers = counts.numbers
+    if not np.all(np.isfinite(numbers)) or np.any(numbers < 0) or np.any(numbers != np.rint(numbers)):
         raise ValueError("counts must be whole numbers from 0 on; give tuples, not shares or weights")
-    offered = layout.endings.mask
-    if np.any(counts.sum(axis=(1, 2))[~offered] > 0):
+    if np.any(counts.by_action()[~layout.endings.mask] > 0):
         raise ValueError(
             "counts must be 0 for actions that a state does not offer; check the order of the axes"
         )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+from tacit.base.saved import Saved
 from tacit.problem.layout import Layout
 
 Severity = Literal["info", "caution", "error"]
+SEVERITIES = ("error", "caution", "info")
+"""Worst first."""
 
 LISTED = 3
 """States and contexts that a finding names before it only counts them."""
@@ -23,6 +26,14 @@ class Finding:
     where: str
     evidence: str
     remedy: str
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Finding:
+        """Return the finding whose fields were saved."""
+        saved = Saved.of(data)
+        severity = saved.choice("severity", SEVERITIES)
+        words = (saved.text(name) for name in ("where", "evidence", "remedy"))
+        return Finding(saved.text("code"), cast(Severity, severity), *words)
 
     def __str__(self) -> str:
         place = f" ({self.where})" if self.where else ""
@@ -59,8 +70,7 @@ def verdict(findings: Iterable[Finding]) -> str:
 
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the findings, errors before cautions before remarks."""
-    order = ("error", "caution", "info")
-    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
 def name_place(layout: Layout, state: int, context: Any) -> str:

@@ -124,6 +124,17 @@ def test_doctor_tells_what_is_missing_and_what_that_means():
     assert (old.status, old.broken) == ("failed", True)
 
 
+def test_doctor_prints_the_extra_to_install_and_paths_with_their_brackets(monkeypatch):
+    extra = doctor.check_package(doctor.Requirement("no-such-package", "1.0", "neural"))
+    folder = doctor.Checked("kept [kernels]", "ok", "a/[bold]/[/b]")
+    monkeypatch.setattr(doctor, "examine", lambda: iter([extra, folder]))
+    monkeypatch.setenv("COLUMNS", "200")
+    result = invoke("doctor")
+    assert result.exit_code == 0
+    for said in ("pip install 'tacit[neural]'", "kept [kernels]", "a/[bold]/[/b]"):
+        assert said in result.output
+
+
 def test_doctor_reports_a_check_that_raises(monkeypatch):
     def broken():
         raise RuntimeError("no luck")

@@ -116,3 +116,11 @@ def test_evaluate_and_train(folder, tmp_path):
 def test_errors_say_what_to_do(folder, words, message):
     places = {"LOGS": folder / "logs.jsonl", "MODEL": folder / "m.tacit"}
     assert message in run(*(places.get(word, word) for word in words), code=1)
+
+
+@pytest.mark.parametrize("command", ["fit", "diagnose"])
+@pytest.mark.parametrize("c", ["5", "-3", "nan", "1.0000001"])
+def test_a_c_that_is_no_reward_is_refused(command, c, folder, tmp_path):
+    said = run(command, folder / "logs.jsonl", "--out", tmp_path / "out", "--c", c, code=1)
+    assert "error: c must be in [0, 1], got" in said
+    assert not (tmp_path / "out").exists()

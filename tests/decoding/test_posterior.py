@@ -105,15 +105,15 @@ def test_structured_keeps_rewards_and_meaning():
     posterior = fit_posterior(RAGGED, ragged_tuples(1, 20_000), PosteriorSettings("structured"))
     for s, x in np.ndindex(2, 2):
         expected = ragged_rewards([s], np.array([x]))[0, : (5, 3)[s]]
-        assert posterior.f[s, x, : len(expected)] == pytest.approx(expected, abs=0.02)
-        assert posterior.phi[s, x, :4].tolist() == [x, 1 - x, x, 1 - x]
+        assert posterior.rewards(x, 0, s)[0] == pytest.approx(expected, abs=0.02)
+        assert [posterior.rewards(x, y, s)[1] for y in range(4)] == [x, 1 - x, x, 1 - x]
 
 
 def test_structured_with_one_feedback_value_is_uniform():
     tuples = Tuples(*(np.zeros(4, np.int64) for _ in range(2)), np.array([0, 0, 1, 2]), np.zeros(4, np.int64))
     posterior = fit_posterior(SYNTHETIC, tuples, PosteriorSettings("structured"))
     assert posterior.predict(0, 0, 0).tolist() == pytest.approx([0.2] * 5)
-    assert posterior.f[0, 0].tolist() == [0.0] * 5
+    assert posterior.rewards(0, 0, 0)[0].tolist() == [0.0] * 5
 
 
 def feedback_counts(seed, m, K=4, n=400):

@@ -58,6 +58,13 @@ def wait_for_end(processes, seconds=20.0):
     assert left == []
 
 
+def wait_until(true, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert true()
+
+
 def test_an_interrupt_leaves_no_process(busy):
     workers = children(busy.pid)
     assert len(workers) >= 2
@@ -85,6 +92,18 @@ def test_a_worker_that_dies_loses_only_its_task():
 def test_a_killed_worker_is_told():
     dealt = deal([("process", 0), ("sleep", 60), ("task", 1)], make_picky, jobs=1, keep_going=True)
     os.kill(next(dealt).result, signal.SIGKILL)
+    killed, last = dealt
+    assert "ended with code -9" in killed.failure.reason
+    assert last.result == ("task", 1)
+
+
+def test_a_worker_killed_while_it_sends_is_told():
+    """The pipe then ends within a message, of which nobody has read more than the pipe holds."""
+    dealt = deal([("process", 0), ("array", 5_000_000), ("task", 1)], make_picky, jobs=1, keep_going=True)
+    worker = psutil.Process(next(dealt).result)
+    wait_until(lambda: worker.memory_info().rss > 2 * 8 * 5_000_000)  # the array and its pickle
+    time.sleep(0.5)
+    worker.kill()
     killed, last = dealt
     assert "ended with code -9" in killed.failure.reason
     assert last.result == ("task", 1)

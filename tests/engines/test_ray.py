@@ -1,9 +1,12 @@
-"""Ray gives what the other engines give."""
+"""Ray gives what the other engines give, and no other machine can reach it."""
 
+import ipaddress
 import os
+import socket
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 import ray
 from engine_work import Recorder, RefusedError, make_picky, make_square
@@ -13,12 +16,14 @@ from tacit.engines.dealing import AHEAD, deal
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    """Begin Ray once for all tests here, with two processors that find this directory."""
+    """Let the engine begin Ray, as it does for users, once for all tests here; its workers find this directory."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
-    found = {"env_vars": {"PYTHONPATH": path}}
-    ray.shutdown()  # another test may have begun one
-    ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False, runtime_env=found)
-    yield
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTHONPATH", path)
+        environment.delenv("RAY_ADDRESS", raising=False)
+        ray.shutdown()  # another test may have begun one
+        assert [done.result for done in on_ray([1], make_square)] == [1]
+        yield
     ray.shutdown()
 
 
@@ -37,7 +42,7 @@ def test_the_same_results_in_the_same_order():
 
 def test_listener_and_look_ahead():
     read, listener = [], Recorder()
-    dealt = on_ray((read.append(n) or n for n in range(1000)), make_square, listener=listener)
+    dealt = on_ray((read.append(n) or n for n in range(1000)), make_square, listener=listener, jobs=2)
     assert [next(dealt).result for _ in range(3)] == [0, 1, 4]
     assert len(read) <= 3 + AHEAD * 2
     dealt.close()
@@ -53,3 +58,33 @@ def test_failures():
     assert "Ray lost it" in dead.failure.reason
     assert failed.failure.reason == "KeyError: 2"
     assert well.result == ("task", 3)
+
+
+def listening():
+    """Return who of this process and those that it began listens on which address, that of the machine or any."""
+    here = psutil.Process()
+    return [
+        (process.name(), ipaddress.ip_address(found.laddr.ip))
+        for process in (here, *here.children(recursive=True))
+        for found in process.net_connections(kind="inet")
+        if found.status == psutil.CONN_LISTEN or found.type == socket.SOCK_DGRAM
+    ]
+
+
+def within_reach(found):
+    """Return those whom another machine could reach: all but the ones on the loopback interface."""
+    return [(name, at) for name, at in found if not (getattr(at, "ipv4_mapped", None) or at).is_loopback]
+
+
+def test_no_other_machine_reaches_a_ray_that_begins_here():
+    dealt = on_ray([("task", 1), ("sleep", 60)], make_picky, jobs=2)
+    next(dealt)  # now there are actors, which listen too
+    found = listening()
+    dealt.close()
+    assert {"gcs_server", "raylet"} <= {name for name, _ in found}
+    assert within_reach(found) == []
+
+
+def test_control_a_socket_on_every_interface_is_found():
+    with socket.create_server(("", 0)), socket.create_server(("127.0.0.1", 0)):
+        assert [str(at) for _, at in within_reach(listening())] == ["0.0.0.0"]

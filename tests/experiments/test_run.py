@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 from study_samples import FRACTION, QUIET, SMALL, perform_small, resweep, stay_here, without_times
 
+from tacit.base.checkpoint import load_tree, save_tree
 from tacit.experiments.fingerprints import expand
 from tacit.experiments.publish import publish
 from tacit.experiments.run import perform
@@ -91,6 +92,53 @@ def test_what_does_not_fit_is_recomputed(tmp_path, monkeypatch):
     damaged.write_bytes(damaged.read_bytes()[:100])
     assert store.load(task) is None
     assert perform(uniform(fraction=FRACTION), QUIET).computed == 1
+
+
+def damage_agent(store, task):
+    path = store.agent_path(task)
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def exchange_agent(store, task):
+    own = store.agent_path(task)
+    other = next(path for path in store.directory.glob("*-agent.tacit") if path != own)
+    own.write_bytes(other.read_bytes())
+
+
+def forget_a_part(store, task):
+    tree = load_tree(store.path(task), "run")
+    del tree["scalars"]
+    save_tree(store.path(task), "run", tree)
+
+
+def change_a_number(store, task):
+    tree = load_tree(store.path(task), "run")
+    save_tree(store.path(task), "run", tree | {"seconds": "long"})
+
+
+@pytest.fixture(scope="module")
+def of_two_seeds(tmp_path_factory):
+    """Return a finished study whose agents are kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        stay_here(patch)
+        study = resweep(SMALL, learners=("tacit_fast",))
+        request = Request(study, tmp_path_factory.mktemp("results"), seeds=2, fraction=FRACTION)
+        perform(request, QUIET)
+    return request
+
+
+@pytest.mark.parametrize("spoil", [damage_agent, exchange_agent, forget_a_part, change_a_number])
+def test_what_is_damaged_or_wrong_runs_again_with_a_note(spoil, of_two_seeds, monkeypatch):
+    stay_here(monkeypatch)
+    request, said = of_two_seeds, io.StringIO()
+    task = expand(request.study.scaled(FRACTION), 2)[0]
+    spoil(request.store, task)
+    assert request.store.load(task) is None
+    runs = perform(request, Console(file=said, width=1000))
+    assert (runs.computed, len(runs.results)) == (1, 2)
+    assert f"note: {task.label} runs again" in said.getvalue()
+    publish(runs)
+    assert perform(request, QUIET).computed == 0
 
 
 def test_half_written_files_are_cleared(tmp_path, monkeypatch):

@@ -4,8 +4,12 @@ import pytest
 
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.posterior import PosteriorSettings
-from tacit.learning.settings import CollectionSettings, HomingSettings, Settings
+from tacit.learning.settings import CollectionSettings, FastSettings, HomingSettings, Settings
 from tacit.planning.regression import OracleSettings
+from tacit.text.causal.presets import BaseModel
+from tacit.text.settings import TextSettings
+from tacit.text.small.fitting import FittingSettings
+from tacit.text.small.model import SmallSettings
 
 
 def test_the_papers_values_are_the_defaults():
@@ -40,6 +44,30 @@ def test_json_round_trip():
         (OracleSettings, {"width": 1.5}),
         (OracleSettings, {"learning_rate": float("inf")}),
         (OracleSettings, {"seed": "one"}),
+        (OracleSettings, {"learning_rate": 1.5}),
+        (OracleSettings, {"method": None}),
+        (OracleSettings, {"initial": "0.5"}),
+        (HomingSettings, {"epsilon": 5e-324}),
+        (HomingSettings, {"bonus_scale": 10**30}),
+        (HomingSettings, {"delta": 5e-324}),
+        (HomingSettings, {"episodes": 10**30}),
+        (DecoderSettings, {"c": 5}),
+        (DecoderSettings, {"c": -3}),
+        (DecoderSettings, {"c": float("nan")}),
+        (DecoderSettings, {"c": 1.0000001}),
+        (DecoderSettings, {"c": "0.5"}),
+        (DecoderSettings, {"theta": 1.5}),
+        (DecoderSettings, {"theta": 0.9, "M": 0.5}),
+        (DecoderSettings, {"M": float("nan")}),
+        (DecoderSettings, {"kappa": 0.0}),
+        (FastSettings, {"gamma_scale": 1e300}),
+        (TextSettings, {"decoder": DecoderSettings()}),
+        (TextSettings, {"model": 3}),
+        (SmallSettings, {"batch": 0}),
+        (SmallSettings, {"baseline_rate": float("nan")}),
+        (FittingSettings, {"match_ridge": -1.0}),
+        (FittingSettings, {"rounds": 2.5}),
+        (BaseModel, {"name": "any", "dtype": "int4"}),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(make, values):

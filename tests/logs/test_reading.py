@@ -103,11 +103,11 @@ def test_episodes_are_appended(tmp_path, ending):
 def test_an_unfinished_line_is_cut_off_before_appending(tmp_path):
     path = tmp_path / "logs.jsonl"
     path.write_bytes(json.dumps(GOOD).encode() + b"\n" + b'{"episode": 2, "cont' + b"x" * 70_000)
-    with LogWriter(path, append=True) as writer:
+    with pytest.warns(UserWarning, match="70,020 bytes"), LogWriter(path, append=True) as writer:
         writer.write(EPISODES[1])
     assert [episode.episode for episode in read_logs(path, strict=True)] == ["e1", 7]
     path.write_bytes(b"no newline at all")
-    with LogWriter(path, append=True) as writer:
+    with pytest.warns(UserWarning, match="17 bytes"), LogWriter(path, append=True) as writer:
         writer.write(EPISODES[0])
     assert len(list(read_logs(path, strict=True))) == 1
 

@@ -15,7 +15,7 @@ from tacit.logs.record import LogError
 from tacit.offline.estimators import importance_sampling, self_normalised
 from tacit.offline.fit import fit
 from tacit.offline.passes import read_through
-from tacit.offline.tables.evaluate import evaluate_paths, refit_meanings
+from tacit.offline.tables.evaluate import evaluate_paths, meanings_of_ends
 from tacit.offline.tables.off_policy import (
     ESTIMATORS,
     backward_values,
@@ -26,6 +26,7 @@ from tacit.offline.tables.off_policy import (
 )
 from tacit.offline.tables.paths import collect_paths
 from tacit.offline.tables.policies import find_policy
+from tacit.offline.tables.refits import refit_meanings
 from tacit.problem.mdp import evaluate_policy, solve_optimal
 
 SYNTHETIC = synthetic_mdp()
@@ -141,7 +142,7 @@ def test_a_decoder_in_doubt_widens_the_interval():
     mdp = random_mdp(2, RandomMDPSettings(layers=1, states=1, feedback_values=8, homogeneous=0)).mdp
     logs = list(draw_logs(mdp, 150, seed=3))
     model = fit(logs, layout=mdp.layout)
-    tables = {refit.tobytes() for refit in refit_meanings(model.meanings)}
+    tables = {refit.tobytes() for refit in refit_meanings(model.meanings).phi}
     assert len(tables) > 1
     assert model.evaluate(logs, "uniform").estimates["importance_sampling"].decoder_error > 0
     plenty = list(draw_logs(SYNTHETIC, 6000, seed=3))
@@ -154,19 +155,17 @@ def test_estimators_are_their_definitions():
     logs = list(draw_logs(mdp, 40, 5, mixed(mdp, 0.3)))
     model = fit(list(draw_logs(mdp, 3000, seed=1)))
     paths, policies = encoded(mdp, logs, model), mixed(mdp, 0.5)
-    rewards = np.repeat(np.nan_to_num(model.meanings.phi)[..., None], 5, axis=-1)
-    prior = np.zeros((2, 2, 5))
     ratios, earned = np.empty((40, 3)), np.empty(40)
     for n, each in enumerate(logs):
         for h in range(3):
             s, a = paths.states[n, h], paths.actions[n, h]
             ratios[n, h] = policies[each.context, h, s, a] / each.steps[h].probability
-        earned[n] = model.meanings.phi[paths.states[n, -1], each.context, each.feedback]
-    found = estimate_values(paths, policies, ratios, rewards, prior)
+        earned[n] = model.meanings.meaning(paths.states[n, -1], each.context)[each.feedback]
+    found = estimate_values(paths, policies, ratios, earned)
     weights = ratios.prod(axis=1)
     assert found["importance_sampling"].value == pytest.approx(np.mean(weights * earned))
     assert found["self_normalised"].value == pytest.approx((weights * earned).sum() / weights.sum())
-    dynamics = estimate_dynamics(paths, rewards, prior)
+    dynamics = estimate_dynamics(paths, earned)
     values = []
     for each in logs:
         value = 0.0
@@ -176,17 +175,15 @@ def test_estimators_are_their_definitions():
                 value += occupancy[-1, s, a] * dynamics.rewards[s, each.context, a]
         values.append(value)
     assert found["model_based"].value == pytest.approx(np.mean(values))
-    assert found["doubly_robust"].value == pytest.approx(
-        slow_doubly_robust(paths, policies, ratios, earned, rewards)
-    )
+    assert found["doubly_robust"].value == pytest.approx(slow_doubly_robust(paths, policies, ratios, earned))
 
 
-def slow_doubly_robust(paths, policies, ratios, earned, rewards):
+def slow_doubly_robust(paths, policies, ratios, earned):
     """Return the recursion V_dr = V + rho (r + V_dr' - Q) from the last step back, with the other half's dynamics."""
-    terms, prior = [], np.zeros((2, 2, 5))
+    terms = []
     for n in range(len(paths)):
         others = np.flatnonzero(np.arange(len(paths)) % 2 != n % 2)
-        values = backward_values(paths, policies, estimate_dynamics(paths.part(others), rewards, prior))
+        values = backward_values(paths, policies, estimate_dynamics(paths.part(others), earned[others]))
         x, ahead = paths.owner[n], earned[n]
         for h in (2, 1, 0):
             s, a = paths.states[n, h], paths.actions[n, h]
@@ -201,11 +198,10 @@ def test_the_doubly_robust_estimate_survives_a_wrong_model():
     logs = list(draw_logs(mdp, 6000, 5, mixed(mdp, 0.3)))
     model = fit(logs)
     paths = encoded(mdp, logs, model)
-    rewards = np.repeat(model.meanings.phi[..., None], 5, axis=-1)
-    earned = rewards[paths.states[:, -1], paths.last_group, paths.values, paths.actions[:, -1]]
+    earned = meanings_of_ends(paths, model.meanings)
     steps = np.arange(3)[None, :]
     ratios = policies[paths.owner[:, None], steps, paths.states, paths.actions] / paths.chances
-    wrong = doubly_robust(paths, policies, ratios, earned, rewards / 10, np.zeros((2, 2, 5)))
+    wrong = doubly_robust(paths, policies, ratios, earned, earned / 10)
     truth = true_value(mdp, policies)
     assert abs(wrong.value - truth) < 4 * wrong.error
     assert wrong.error < 0.02

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
-from tacit.logs import pieces
+from tacit.logs import lines, packing, pieces
 from tacit.logs.labels import COLUMNS
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, check_raws, read_logs
@@ -41,7 +41,8 @@ def model(logs):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(pieces, "PIECE", 30_000)
+    monkeypatch.setattr(lines, "PIECE", 30_000)
+    monkeypatch.setattr(packing, "UNPACKED", 10_000)
 
 
 @pytest.mark.usefixtures("small_pieces")

@@ -8,9 +8,9 @@ import pytest
 import tacit
 from tacit.base.checkpoint import CheckpointError
 from tacit.decoding.confidence import log_heterogeneous, log_homogeneous, weigh_doubt
+from tacit.decoding.counts import SeenCounts, TupleCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import HETEROGENEOUS, JudgementSettings, judge
-from tacit.decoding.tuples import TupleCounts
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
@@ -115,7 +115,9 @@ def test_weights_undo_a_choice_that_the_log_does_not_explain():
     zero = np.zeros(40_000, dtype=np.int64)
     for weighted, into in counts.items():
         into.add(zero, zero, said, action, 1 / (2 * p) if weighted else np.ones(40_000))
-    distances = {weighted: distance_and_chance(into.effective()[0, 0]) for weighted, into in counts.items()}
+    distances = {
+        weighted: distance_and_chance(into.effective().table(0, 0)) for weighted, into in counts.items()
+    }
     assert distances[True][0] < distances[True][1]
     assert distances[False][0] > 5 * distances[False][1]  # the control
 
@@ -125,7 +127,7 @@ def test_effective_counts_are_the_counts_where_weights_are_alike():
     zero = np.zeros(6, dtype=np.int64)
     actions = np.array([0, 0, 0, 0, 1, 1])
     counts.add(zero, zero, np.array([0, 1, 1, 1, 0, 1]), actions, np.where(actions, 1.25, 0.625))
-    np.testing.assert_array_equal(counts.effective()[0, 0], [[1, 1], [3, 1]])
+    np.testing.assert_array_equal(counts.effective().table(0, 0), [[1, 1], [3, 1]])
     assert 5 < counts.effective_size < 6
 
 
@@ -195,7 +197,7 @@ def test_anchors_settle_which_way_round():
 def test_rewards_in_the_logs_are_not_used_without_being_asked_for():
     logs = upside_down()
     other = [replace(episode, reward=None) for episode in logs]
-    assert np.array_equal(fit(logs).meanings.counts, fit(other).meanings.counts)
+    assert np.array_equal(fit(logs).meanings.counts.numbers, fit(other).meanings.counts.numbers)
     assert fit(logs).certificate == fit(other).certificate
 
 
@@ -321,16 +323,19 @@ def test_a_homogeneous_place_grows_surer_with_tuples():
 def test_uniformity_is_tested():
     layout = synthetic_mdp().layout
     generator = np.random.default_rng(2)
-    uniform = [ends_p_value(layout, generator.multinomial(400, [0.2] * 5, (2, 2)) * 1.0) for _ in range(200)]
-    assert np.mean(np.array(uniform) < 0.05) < 0.1
-    assert (
-        ends_p_value(layout, generator.multinomial(400, [0.28, 0.18, 0.18, 0.18, 0.18], (2, 2)) * 1.0) < 0.01
-    )
+
+    def p_value(shares):
+        return ends_p_value(
+            layout, SeenCounts.of_dense(generator.multinomial(400, shares, (2, 2))[:, :, None] * 1.0)
+        )
+
+    assert np.mean(np.array([p_value([0.2] * 5) for _ in range(200)]) < 0.05) < 0.1
+    assert p_value([0.28, 0.18, 0.18, 0.18, 0.18]) < 0.01
 
 
 def test_the_validation_loss_of_noise_is_that_of_guessing():
     layout = synthetic_mdp().layout
-    counts = np.full((2, 2, 2, 5), 20.0)
+    counts = SeenCounts.of_dense(np.full((2, 2, 2, 5), 20.0))
     ours, uniform = validation_losses(layout, counts, counts, 0.0, JudgementSettings())
     assert ours == pytest.approx(uniform) == pytest.approx(0.8)
 

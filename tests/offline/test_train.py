@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tacit.agent import Agent
+from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import DecoderSettings
-from tacit.decoding.tuples import TupleCounts
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
@@ -106,7 +106,7 @@ def test_the_stage_of_counts_is_the_one_that_would_have_counted():
     """What `from_counts` makes saves and loads as any stage, and judges as one that met the tuples itself."""
     setup = Setup(synthetic().mdp.layout, Settings())
     counts = np.random.default_rng(0).integers(0, 9, (2, 2, 2, 5)).astype(float)
-    tuples, dynamics = TupleCounts.whole(counts), TransitionCounts(setup.layout)
+    tuples, dynamics = SeenCounts.of_dense(counts), TransitionCounts(setup.layout)
     stage = FastLearning.from_counts(setup, tuples, dynamics, 600)
     again = FastLearning.from_state(setup, stage.to_state())
     assert (again.episodes, again.explored) == (600, 600)
@@ -114,4 +114,4 @@ def test_the_stage_of_counts_is_the_one_that_would_have_counted():
         np.testing.assert_array_equal(stage.plan(x, 0.5).policy, again.plan(x, 0.5).policy)
     for at, judgement in stage.judgements.items():
         np.testing.assert_array_equal(judgement.phi, again.judgements[at].phi)
-    assert stage.counts.n.sum() == counts.sum()
+    assert stage.counts.seen().total == counts.sum()

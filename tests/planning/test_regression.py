@@ -7,6 +7,7 @@ import pytest
 import reference_regression as reference
 import torch
 
+from tacit.base.changes import commit
 from tacit.planning.regression import (
     ORACLES,
     Aggregating,
@@ -60,8 +61,8 @@ class Frozen:
     def __init__(self, oracle):
         self.predict = oracle.predict
 
-    def update(self, context, state, action, reward):
-        pass
+    def learn(self, context, state, action, reward):
+        return ()
 
 
 def context_at(vectors, rng):
@@ -90,7 +91,7 @@ def play(oracle, kind, rounds, seed=0, vectors=False, means=None):
             "alternating": float(t % 2),
             "contrary": float(prediction < 0.5),
         }.get(kind, float(rng.random() < mean))
-        oracle.update(x, s, a, reward)
+        commit(oracle.learn(x, s, a, reward))
         phi = np.append(x if vectors else np.eye(N_CONTEXTS)[x], 1.0)
         run.append((phi, x, s, a, prediction, reward))
     return run
@@ -222,7 +223,7 @@ def test_the_weighted_mean_in_place_of_the_substitution_exceeds_the_bound():
         weights = np.exp(oracle.to_state()["log_weights"])
         regret += (oracle.predict(0)[0, 0] - reward) ** 2 - 0.5
         control += (weights[1] / weights.sum() - reward) ** 2 - 0.5
-        oracle.update(0, 0, 0, reward)
+        commit(oracle.learn(0, 0, 0, reward))
     assert regret <= np.log(2) / 2 < control
 
 
@@ -231,8 +232,8 @@ def test_the_weighted_mean_in_place_of_the_substitution_exceeds_the_bound():
 
 def test_table_descent_by_hand():
     oracle = TableOGD(FINITE, OracleSettings(learning_rate=0.05, initial=0.0))
-    oracle.update(1, state=1, action=0, reward=1.0)
-    oracle.update(1, state=1, action=0, reward=0.5)
+    commit(oracle.learn(1, state=1, action=0, reward=1.0))
+    commit(oracle.learn(1, state=1, action=0, reward=0.5))
     assert oracle.predict(1)[1, 0] == pytest.approx(0.1 + 0.1 * 0.4)  # η = 0.05 corrects a tenth of the error
     assert np.count_nonzero(oracle.predict(1)) == 1
     assert np.count_nonzero(oracle.predict(0)) == 0
@@ -240,15 +241,15 @@ def test_table_descent_by_hand():
 
 def test_table_descent_is_projected():
     oracle = TableOGD(FINITE, OracleSettings(learning_rate=0.9))
-    oracle.update(0, 0, 0, 1.0)
+    commit(oracle.learn(0, 0, 0, 1.0))
     assert oracle.predict(0)[0, 0] == 1.0
-    oracle.update(0, 0, 0, 0.0)
+    commit(oracle.learn(0, 0, 0, 0.0))
     assert oracle.predict(0)[0, 0] == 0.0
 
 
 def test_linear_descent_by_hand():
     oracle = LinearOGD(VECTORS, OracleSettings())
-    oracle.update(np.array([1.0, 0.0, 2.0]), state=0, action=2, reward=1.0)
+    commit(oracle.learn(np.array([1.0, 0.0, 2.0]), state=0, action=2, reward=1.0))
     step = 0.05 / 6 * 2 * 0.5  # |φ|² = 6, error -0.5
     np.testing.assert_allclose(
         oracle.to_state()["weights"][0, 2], [step, 0.0, 2 * step, 0.5 + step], rtol=1e-14
@@ -261,7 +262,7 @@ def test_linear_descent_is_stable_on_long_vectors_where_the_plain_step_is_not():
     for _ in range(50):
         x = 50.0 * context_at(True, rng)
         phi, reward = np.append(x, 1.0), float(x[0] > 0)
-        oracle.update(x, 0, 0, reward)
+        commit(oracle.learn(x, 0, 0, reward))
         plain -= RATE * 2 * (plain @ phi - reward) * phi
     assert np.abs(oracle.to_state()["weights"]).max() < 1.0
     assert np.abs(plain).max() > 1e10
@@ -285,7 +286,7 @@ def test_vaw_does_not_drift_over_many_rank_one_updates():
     for _ in range(50_000):
         x = rng.standard_normal(DIMENSION) * 10.0 ** rng.integers(-3, 3)
         matrix += np.outer(np.append(x, 1.0), np.append(x, 1.0))
-        oracle.update(x, 0, 0, float(rng.random()))
+        commit(oracle.learn(x, 0, 0, float(rng.random())))
     inverse = oracle.to_state()["inverse"][0, 0]
     np.testing.assert_array_equal(inverse, inverse.T)
     np.testing.assert_allclose(inverse, np.linalg.inv(matrix), rtol=1e-6, atol=1e-12)
@@ -303,10 +304,10 @@ def test_aggregating_outlives_weights_too_small_for_a_float():
     tables = np.stack([np.full((N_CONTEXTS, *EXISTS.shape), value) for value in (0.0, 1.0)])
     oracle = Aggregating(FINITE, tables)
     for reward in [1.0] * 2000:
-        oracle.update(0, 0, 0, reward)
+        commit(oracle.learn(0, 0, 0, reward))
     assert oracle.predict(0)[0, 0] == 1.0
     for reward in [0.0] * 1990:
-        oracle.update(0, 0, 0, reward)
+        commit(oracle.learn(0, 0, 0, reward))
     np.testing.assert_allclose(oracle.to_state()["log_weights"], [-20.0, 0.0])
 
 
@@ -325,7 +326,7 @@ def test_network_takes_the_steps_of_autograd(layout):
         optimizer.zero_grad()
         ((value[s, a] - reward) ** 2).backward()
         optimizer.step()
-        oracle.update(x, int(s), int(a), float(reward))
+        commit(oracle.learn(x, int(s), int(a), float(reward)))
     for array, twin in zip(oracle.to_state().values(), (hidden, output), strict=True):
         np.testing.assert_allclose(array, twin.detach().numpy(), rtol=0, atol=1e-12)
 
@@ -384,7 +385,7 @@ def test_predicting_changes_nothing(build):
     first[:] = 7.0  # what is returned is the caller's
     np.testing.assert_array_equal(oracle.predict(context), kept)
     assert_same_state(oracle.to_state(), before)
-    oracle.update(context, 0, 0, 1.0)
+    commit(oracle.learn(context, 0, 0, 1.0))
     assert oracle.predict(context)[0, 0] != kept[0, 0]
 
 
@@ -394,7 +395,7 @@ def test_a_saved_oracle_resumes_bit_for_bit(build):
     vectors = is_on_vectors(whole)
     run = play(whole, "iid", 120, vectors=vectors)
     for _, x, s, a, _, reward in run[:60]:
-        first.update(x, s, a, reward)
+        commit(first.learn(x, s, a, reward))
     file = io.BytesIO()
     np.savez(file, **first.to_state())
     file.seek(0)
@@ -403,7 +404,7 @@ def test_a_saved_oracle_resumes_bit_for_bit(build):
     second.restore(saved)
     for _, x, s, a, prediction, reward in run[60:]:
         assert second.predict(x)[s, a] == prediction
-        second.update(x, s, a, reward)
+        commit(second.learn(x, s, a, reward))
     assert_same_state(second.to_state(), whole.to_state())
     assert_same_state(saved, first.to_state())  # learning on does not reach into what was saved
 
@@ -414,7 +415,7 @@ def test_a_state_of_other_shape_is_refused_and_nothing_is_taken_up(build):
     good = oracle.to_state()
     last = list(good)[-1]
     for bad in ({}, {**good, last: good[last][:-1]}):
-        with pytest.raises(ValueError, match="a saved oracle must hold"):
+        with pytest.raises(ValueError, match="holds wrong content"):
             oracle.restore(bad)
     assert_same_state(oracle.to_state(), good)
 
@@ -438,7 +439,7 @@ def test_a_wrong_example_is_refused_and_not_learned(build, state, action, reward
     oracle = build()
     before, context = oracle.to_state(), context_at(is_on_vectors(oracle), np.random.default_rng(0))
     with pytest.raises(ValueError, match=message):
-        oracle.update(context, state, action, reward)
+        commit(oracle.learn(context, state, action, reward))
     assert_same_state(oracle.to_state(), before)
 
 
@@ -456,15 +457,15 @@ def test_a_wrong_context_is_refused(build):
         with pytest.raises(ValueError, match=message):
             oracle.predict(context)
         with pytest.raises(ValueError, match=message):
-            oracle.update(context, 0, 0, 0.5)
+            commit(oracle.learn(context, 0, 0, 0.5))
 
 
 @every_oracle
 def test_whole_numbers_and_numpy_numbers_are_rewards_and_indices_too(build):
     oracle, twin = build(), build()
     context = context_at(is_on_vectors(oracle), np.random.default_rng(0))
-    oracle.update(context, 0, 1, 1)
-    twin.update(context, np.int64(0), np.int64(1), np.float64(1.0))
+    commit(oracle.learn(context, 0, 1, 1))
+    commit(twin.learn(context, np.int64(0), np.int64(1), np.float64(1.0)))
     assert_same_state(oracle.to_state(), twin.to_state())
 
 

@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tacit.base.checkpoint import CheckpointError
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
 
@@ -105,3 +107,35 @@ def test_empty_spaces_are_refused():
 def test_lists_of_labels_are_taken_for_tuples():
     lists = Layout([["a"], ["b"]], [[["x"]], [["y", "z"]]], Finite(["c"]), Finite([0, 1]))
     assert Layout.from_json(lists.to_json()) == lists
+
+
+LONE = "half of a pair \ud83d"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Finite(("yes", LONE)),
+        lambda: Vectors(1, (LONE,)),
+        lambda: replace(Layout.regular([1], 2, 2, 2), states=((LONE,),)),
+        lambda: replace(Layout.regular([1], 2, 2, 2), actions=(((LONE, "b"),),)),
+        lambda: replace(Layout.regular([1], 2, 2, 2), names=((LONE,),)),
+    ],
+)
+def test_labels_that_cannot_be_written_down_are_refused(make):
+    with pytest.raises(ValueError, match=r'UTF-8 can hold, got .*text.encode\("utf-8", "replace"\)'):
+        make()
+
+
+def test_a_layout_larger_than_any_memory_is_refused():
+    states, offered = ((0,), tuple(range(1, 4001))), (tuple(range(4000)), *(((0,),) * 3999))
+    with pytest.raises(ValueError, match=r"at most 16777216 places.*2 x 4000 x 4000; group"):
+        Layout(states, (((0,),), offered), Finite((0,)), Finite((0, 1)))
+
+
+@pytest.mark.parametrize(
+    "change", [{"states": ["ab"]}, {"names": [["x"], "y"]}, {"more": 1}, {"contexts": []}]
+)
+def test_json_that_is_no_layout_is_refused(change):
+    with pytest.raises(CheckpointError, match="holds wrong content"):
+        Layout.from_json(Layout.regular([1, 1], 2, 2, 2).to_json() | change)

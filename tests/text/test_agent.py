@@ -5,11 +5,12 @@ import pytest
 from text_samples import SHORT, HashingEncoder, shop_env, small_model
 
 from tacit.agent import Agent
-from tacit.checks import CHECKS, EPISODES, Log, check_save_and_load
+from tacit.checks import CHECKS, EPISODES, Log, check_save_and_load, saved
 from tacit.envs.booking import BookingEnv
 from tacit.envs.gym_adapter import GymSource
 from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.simulate import Simulation
+from tacit.text.conversation import TextContext
 from tacit.text.settings import TextSettings
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.model import SmallModel
@@ -121,7 +122,7 @@ def test_two_last_candidates_cannot_be_decoded():
         ({"exploration": 1}, "exploration must be a whole number of at least 2"),
         ({"gamma_scale": 0.0}, "gamma_scale must be a number above 0"),
         ({"judge": "mother"}, "judge must be one of"),
-        ({"improves": "first"}, "improves must be 'all' or 'last'"),
+        ({"improves": "first"}, "improves must be one of"),
     ],
 )
 def test_wrong_settings(settings, message):
@@ -152,6 +153,14 @@ def test_a_menu_that_stays_is_a_new_step_when_the_person_says_something_else():
     agent.act(episode, "Not that.", menu)
     assert len(episode.actions) == 2
     assert [step.state for step in episode.steps] == ["I am hungry", "Not that."]
+
+
+def test_a_first_state_other_than_the_request_is_refused_and_not_left_out():
+    agent = make(settings=TextSettings(horizon=2))(0)
+    episode = agent.begin("I am hungry")
+    with pytest.raises(ValueError, match="is its request, got 'I am tired'"):
+        agent.act(episode, "I am tired", ["Soup?", "Salad?", "Bread?"])
+    assert not episode.steps
 
 
 def test_an_abandoned_conversation_teaches_nothing_and_is_closed():
@@ -190,3 +199,37 @@ def test_a_model_of_ones_own_must_be_given_again(tmp_path):
     with pytest.raises(ValueError, match="a model of its own, 'mine'"):
         Agent.load(tmp_path / "agent")
     assert load(tmp_path / "agent").stage.name == "exploration"
+
+
+LONE = "thanks \ud83d"
+"""Text that was cut in the middle of an emoji."""
+
+
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
+@pytest.mark.parametrize("stage", ["exploration", "policy learning"])
+def test_text_that_cannot_be_written_down_is_refused_and_nothing_is_lost(stage, tmp_path):
+    agent, twin = make()(0), make()(0)
+    for one in (agent, twin):
+        Simulation(one, GymSource(shop_env()), 0).run(5 if stage == "exploration" else 45)
+    assert agent.stage.name == stage
+    offered = ["red paint", "green paint", "blue paint"]
+    refused = r'must be text that UTF-8 can hold, got .*; replace .*text.encode\("utf-8", "replace"\)'
+    for context in (LONE, {"request": "paint", "profile": LONE}):
+        with pytest.raises(ValueError, match=refused):
+            agent.begin(context)
+    with pytest.raises(ValueError, match=refused):
+        agent.begin(TextContext("paint", LONE))
+    episode, other = agent.begin("paint"), twin.begin("paint")
+    for state, actions in [(LONE, offered), ("paint", [*offered, LONE])]:
+        with pytest.raises(ValueError, match=refused):
+            agent.act(episode, state, actions)
+    for one, handle in ((agent, episode), (twin, other)):
+        one.act(handle, "paint", offered)
+        one.act(handle, "red", offered)
+    with pytest.raises(ValueError, match=refused):
+        agent.end(episode, LONE)
+    for one, handle in ((agent, episode), (twin, other)):
+        one.end(handle, LONE.encode("utf-8", "replace").decode())
+        Simulation(one, GymSource(shop_env()), 1).run(3)
+    agent.save(tmp_path / "agent")
+    assert saved(load(tmp_path / "agent")) == saved(twin)

@@ -1,11 +1,15 @@
 """The store of encodings: what was kept is found again, by others too, and to the last bit."""
 
+import random
+import sqlite3
+from collections import Counter
+
 import numpy as np
 import pytest
 from text_samples import HashingEncoder
 
 from tacit.text.conversation import Conversation, TextContext
-from tacit.text.small.cache import EncodingCache, default_path, key_of
+from tacit.text.small.cache import EncodingCache, default_path, is_writable, key_of
 from tacit.text.small.features import TextFeatures
 
 
@@ -39,6 +43,25 @@ def test_where_encodings_are_kept(monkeypatch, tmp_path):
     assert default_path() == tmp_path / "tacit" / "encodings.sqlite"
 
 
+def test_without_a_writable_place_encodings_stay_in_memory_and_it_is_said_once(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TACIT_CACHE", str(tmp_path / "file" / "below"))
+    cache = EncodingCache(default_path())
+    with pytest.warns(UserWarning, match="set TACIT_CACHE to a folder that can be written"):
+        cache.put({"k": np.ones(2, np.float32)})
+    cache.forget()  # whatever warns from here on is an error
+    assert np.array_equal(cache.get(["k"])["k"], np.ones(2))
+
+
+def test_a_home_that_nobody_knows_is_no_writable_place(monkeypatch, tmp_path):
+    for variable in ("TACIT_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as it is for a user without an entry
+    monkeypatch.chdir(tmp_path)
+    assert not is_writable(default_path())
+    assert not list(tmp_path.iterdir()), "a folder named ~"
+
+
 def test_everything_is_encoded_once():
     encoder, told = HashingEncoder(), []
     features = TextFeatures(encoder, EncodingCache())
@@ -59,3 +82,45 @@ def test_an_empty_profile_is_a_row_of_zeros():
 
 def test_keys_tell_kinds_and_texts_apart():
     assert len({key_of("a", "x"), key_of("b", "x"), key_of("a", "x", "y"), key_of("a", ["x", "y"])}) == 4
+
+
+def test_no_flipped_bit_goes_unseen(tmp_path):
+    """A row that is not what was kept counts as missing, and is replaced; a file that cannot be read is told."""
+    path, draw = tmp_path / "e", random.Random(0)
+    values = {f"k{n}": np.random.default_rng(n).random((3, 16)).astype(np.float32) for n in range(100)}
+    EncodingCache(path).put(values)
+    whole, outcomes = path.read_bytes(), Counter()
+    for _ in range(150):
+        for file in tmp_path.glob("f*"):
+            file.unlink()
+        bit = draw.randrange(8 * len(whole))
+        (tmp_path / "f").write_bytes(
+            whole[: bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1 :]
+        )
+        cache = EncodingCache(tmp_path / "f")
+        try:
+            found = cache.get(list(values))
+            assert all(np.array_equal(found[key], values[key]) for key in found)
+            outcomes["mended" if len(found) < len(values) else "same"] += 1
+            cache.put({key: value for key, value in values.items() if key not in found})
+            assert cache.get(list(values)).keys() == values.keys()
+        except ValueError as error:
+            outcomes["told" if "remove the file, or set TACIT_CACHE" in str(error) else "raw"] += 1
+    assert outcomes["mended"] > 50
+    assert outcomes["raw"] == 0
+
+
+def test_a_damaged_row_is_replaced_in_the_file(tmp_path):
+    path, value = tmp_path / "e", np.ones((2, 3), np.float32)
+    cache = EncodingCache(path)
+    cache.put({"k": value, "l": value})
+    with sqlite3.connect(path) as file:
+        file.execute(
+            "UPDATE checked_encodings SET data = ? WHERE key = 'k'", [np.zeros(6, np.float32).tobytes()]
+        )
+        file.execute("UPDATE checked_encodings SET shape = '[3, 2]' WHERE key = 'l'")
+    again = EncodingCache(path)
+    assert again.get(["k", "l"]) == {}
+    again.put({"k": value, "l": value})
+    found = EncodingCache(path).get(["k", "l"])
+    assert all(np.array_equal(found[key], value) for key in ("k", "l"))

@@ -12,6 +12,7 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from tacit.base.changes import commit
 from tacit.base.checkpoint import load_tree, save_tree
 from tacit.text.bundled import quiet
 from tacit.text.causal.adapter import Adapter, load_base
@@ -83,7 +84,7 @@ def play(model: CausalLM, n: int, first: int = 0) -> None:
     """Let a model learn from n episodes with one choice each: the red door is rewarded."""
     for episode in range(first, first + n):
         action = episode % 2
-        model.reinforce([Choice(RED, DOORS, action, 1 / 3)], 1.0 - action)
+        commit(model.reinforce([Choice(RED, DOORS, action, 1 / 3)], 1.0 - action))
 
 
 @pytest.mark.parametrize("prompt", [posterior_prompt(TALK, "Well, well."), policy_prompt(TALK)])
@@ -149,7 +150,7 @@ def test_fine_tuning_smollm2_lowers_the_loss() -> None:
     """10 reactions that name the door opened, one epoch: the loss falls from chance (0.5) to next to nothing."""
     named = [each._replace(feedback=f"So you opened {taken(each)}.") for each in reactions(10)]
     model = CausalLM("smol", LanguageModelSettings(batch=2, epochs=1))
-    model.fit(named)
+    model = model.fit(named)
     assert model.losses[0] > 0.4
     assert model.losses[1] < 0.1
     assert model.posterior(RED, DOORS, "So you opened the green door.")[2] > 0.6  # a door never offered
@@ -160,7 +161,7 @@ def test_posterior_learns_and_shuffled_feedback_teaches_nothing(random_preset: P
     h = {}
     for shuffled in (False, True):
         model = CausalLM(random_preset, LanguageModelSettings(batch=4, epochs=6))
-        model.fit(reactions(40, shuffled=shuffled))
+        model = model.fit(reactions(40, shuffled=shuffled))
         h[shuffled] = [model.posterior(RED, DOORS[:2], feedback)[0] for feedback in (PLEASED, CROSS)]
     assert h[False][0] > 0.9
     assert h[False][1] < 0.1
@@ -170,20 +171,20 @@ def test_posterior_learns_and_shuffled_feedback_teaches_nothing(random_preset: P
 def test_fit_is_deterministic_and_starts_anew(random_preset: Preset) -> None:
     settings = LanguageModelSettings(batch=4, epochs=2)
     once, twice = CausalLM(random_preset, settings), CausalLM(random_preset, settings)
-    once.fit(reactions(10))
-    twice.fit(reactions(16, seed=2))
-    twice.fit(reactions(10))
+    once = once.fit(reactions(10))
+    twice = twice.fit(reactions(16, seed=2))
+    twice = twice.fit(reactions(10))
     assert once.losses == twice.losses
     assert_same_state(once.to_state(), twice.to_state())
     other = CausalLM(random_preset, settings, seed=1)
-    other.fit(reactions(10))
+    other = other.fit(reactions(10))
     assert other.losses != once.losses
 
 
 def test_known_rewards_leave_the_posterior_as_it_is(random_preset: Preset) -> None:
     model = CausalLM(random_preset)
     before = model.to_state()
-    model.fit(reactions(10), rewards=[1.0] * 10)
+    model = model.fit(reactions(10), rewards=[1.0] * 10)
     assert_same_state(before, model.to_state())
     assert model.remarks == ()
 
@@ -192,9 +193,9 @@ def test_a_fit_that_learned_nothing_is_remarked_on(random_preset: Preset) -> Non
     slow = CausalLM(
         replace(random_preset, posterior_rate=1e-9), LanguageModelSettings(epochs=1, held_out=0.5)
     )
-    slow.fit([each._replace(feedback=CROSS) for each in reactions(40)])
+    slow = slow.fit([each._replace(feedback=CROSS) for each in reactions(40)])
     learned = CausalLM(random_preset, LanguageModelSettings(batch=4, epochs=3))
-    learned.fit(reactions(40))
+    learned = learned.fit(reactions(40))
     assert len(slow.remarks) == 1
     assert "no better than chance" in slow.remarks[0]
     assert learned.remarks == ()
@@ -203,7 +204,7 @@ def test_a_fit_that_learned_nothing_is_remarked_on(random_preset: Preset) -> Non
 def test_fit_stops_early_keeps_the_best_epoch_and_reports(random_preset: Preset) -> None:
     seen = []
     model = CausalLM(random_preset, LanguageModelSettings(batch=4, epochs=50, patience=2))
-    model.fit(reactions(20), lambda done, total, what: seen.append((done, total, what)))
+    model = model.fit(reactions(20), lambda done, total, what: seen.append((done, total, what)))
     assert len(model.losses) < 51
     valid = hold_out(reactions(20), 0.2, np.random.default_rng((0, 20)))[1]
     assert model._validate(valid).mean() == pytest.approx(min(model.losses), abs=1e-4)
@@ -229,14 +230,13 @@ def test_reinforce_raises_what_is_rewarded_in_smollm2(tmp_path) -> None:
 @pytest.mark.parametrize("episodes", [0, 1, 4, 6])
 def test_saved_copy_goes_on_bit_for_bit(random_preset: Preset, episodes: int, tmp_path) -> None:
     model = CausalLM(random_preset, LanguageModelSettings(batch=4, epochs=1))
-    model.fit(reactions(8))
+    model = model.fit(reactions(8))
     play(model, episodes)
     copied = saved(model, tmp_path)
     assert_same_state(model.to_state(), copied.to_state())
     for each in (model, copied):
         play(each, 5, first=episodes)
-        each.fit(reactions(9))
-    assert_same_state(model.to_state(), copied.to_state())
+    assert_same_state(model.fit(reactions(9)).to_state(), copied.fit(reactions(9)).to_state())
 
 
 def test_steps_are_made_once_a_batch_is_full(random_preset: Preset) -> None:
@@ -251,14 +251,14 @@ def test_steps_are_made_once_a_batch_is_full(random_preset: Preset) -> None:
 def test_baseline_is_the_mean_reward_and_then_fades(random_preset: Preset) -> None:
     model = CausalLM(random_preset, LanguageModelSettings(window=3))
     for reward in (1.0, 0.0, 0.5, 1.0):
-        model.reinforce([], reward)
+        commit(model.reinforce([], reward))
     assert model.to_state()["baseline"] == pytest.approx(0.5 + (1.0 - 0.5) / 3)
 
 
 def test_gradient_is_that_of_log_softmax(random_preset: Preset) -> None:
     """-(r - b) ∇ log π(a) / batch, computed from the log-odds by hand."""
     model = CausalLM(random_preset, LanguageModelSettings(batch=2))
-    model.reinforce([Choice(RED, DOORS, 1, 1 / 3)], 0.75)
+    commit(model.reinforce([Choice(RED, DOORS, 1, 1 / 3)], 0.75))
     adapter = Adapter(random_preset.policy, 8, 1024, 0)
     odds = adapter.log_odds(policy_prompt(RED), DOORS)
     (-0.75 / 2 * (odds[1] - odds.exp().sum().log())).backward()
@@ -280,7 +280,7 @@ def test_checkpointing_and_bfloat16_train_alike(random_preset: Preset) -> None:
     for changes in ({}, {"checkpointing": True}, {"dtype": "bfloat16"}):
         base = replace(random_preset.policy, **changes)
         model = CausalLM(replace(random_preset, posterior=base, policy=base))
-        model.reinforce([Choice(RED, DOORS, 0, 1 / 3)], 1.0)
+        commit(model.reinforce([Choice(RED, DOORS, 0, 1 / 3)], 1.0))
         gradients.append(model.to_state()["optimiser"]["gradient"])
         assert gradients[-1].dtype == np.float32
     exact, checkpointed, rounded = gradients

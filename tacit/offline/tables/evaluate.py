@@ -15,23 +15,33 @@ import numpy as np
 from scipy.special import ndtri
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.judgement import HETEROGENEOUS, UNKNOWN, judge
+from tacit.decoding.judgement import UNKNOWN
 from tacit.logs.encoding import LogReader
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
-from tacit.offline.estimators import Estimated, effective_size
-from tacit.offline.evaluation import LEVEL, Evaluation, PolicyChoice, PolicyValue, find_doubts, name_policy
+from tacit.logs.record import LogError
+from tacit.offline.estimators import Estimated, effective_size, episode_weights
+from tacit.offline.evaluation import (
+    LEVEL,
+    Evaluation,
+    PolicyChoice,
+    PolicyValue,
+    find_doubts,
+    find_not_estimated,
+    finite_value,
+    name_policy,
+)
 from tacit.offline.passes import read_through
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.offline.tables.off_policy import ESTIMATORS, estimate_values, untried_mass
 from tacit.offline.tables.paths import LoggedPaths, collect_paths
 from tacit.offline.tables.policies import find_policy, stack_policies
+from tacit.offline.tables.refits import Refits, find_bounded_refits, refit_meanings
+from tacit.problem.layout import Layout
 from tacit.trust.findings import worst_first
 
-REFITS = 50
-"""Times that the decoder's tuples are drawn anew; meanings that come out alike are evaluated once."""
-SEED = 29
-"""Of those draws, so that an evaluation is a function of logs, model and policy."""
+MOST_NUMBERS = 50_000_000
+"""Numbers in an array over (context, layer, state, action) or (layer, state, action, state): 400 MB."""
 
 
 def evaluate_table(
@@ -48,6 +58,7 @@ def evaluate_table(
 
 def evaluate_paths(paths: LoggedPaths, meanings: TableMeanings, policy: PolicyChoice) -> Evaluation:
     """Return the evaluation of a policy on episodes that are already encoded."""
+    check_evaluable(paths.layout, len(paths.contexts))
     chances, estimated = fill_chances(paths)
     found = find_policy(meanings.layout, policy)
     if found is None:
@@ -55,51 +66,67 @@ def evaluate_paths(paths: LoggedPaths, meanings: TableMeanings, policy: PolicyCh
     else:
         policies = stack_policies(found, paths.contexts)
         ratios = chosen_chances(paths, policies) / chances
-    weights = ratios.prod(axis=1)
-    phi = _by_action(meanings.phi, meanings.layout.max_actions)
-    undecoded = float(weights @ np.isnan(phi[paths.ends])) / max(float(weights.sum()), 1e-12)
-
-    def estimates(table: FloatArray, refits: list[FloatArray]) -> dict[str, PolicyValue]:
-        return intervals(paths, policies, ratios, table, refits, meanings.c)
-
-    untried = untried_mass(paths, policies, ratios)
+    weights = episode_weights(ratios)
+    phi, refits = meanings_of_ends(paths, meanings), refit_meanings(meanings)
+    undecoded = float(weights @ np.isnan(phi)) / max(float(weights.sum()), 1e-12)
+    estimates = intervals(paths, policies, ratios, phi, refits, meanings.c)
+    lower_bounds = intervals(paths, policies, ratios, decoded_ends(paths, meanings), None, meanings.c)
+    doubts = find_doubts(weights, untried_mass(paths, policies, ratios), undecoded, estimated)
+    findings = [*doubts, *find_not_estimated(estimates, weights), *find_bounded_refits(refits)]
     return Evaluation(
         policy=name_policy(policy),
         episodes=len(paths),
         effective=round(effective_size(weights), 1),
         undecoded=round(undecoded, 6),
-        estimates=estimates(phi, refit_meanings(meanings)),
-        lower_bounds=estimates(decoded_table(meanings), []),
-        findings=worst_first(find_doubts(weights, untried, undecoded, estimated)),
+        estimates=estimates,
+        lower_bounds=lower_bounds,
+        findings=worst_first(findings),
     )
+
+
+def check_evaluable(layout: Layout, contexts: int) -> None:
+    """Raise unless policies of all contexts, and the dynamics they are weighed against, fit into memory."""
+    policies = contexts * layout.mask.size
+    dynamics = int((layout.n_states[:-1] * layout.max_actions * layout.max_states).sum())
+    for what, size in (("policies of every context", policies), ("the dynamics of these states", dynamics)):
+        if size > MOST_NUMBERS:
+            raise LogError(
+                f"an evaluation can hold {MOST_NUMBERS:,} numbers, {what} are {size:,} (contexts: {contexts:,}; states "
+                f"of a step: up to {layout.max_states:,}; actions: up to {layout.max_actions:,}); bin states or "
+                "contexts, and fit again"
+            )
 
 
 def intervals(
     paths: LoggedPaths,
     policies: FloatArray,
     ratios: FloatArray,
-    table: FloatArray,
-    refits: list[FloatArray],
+    rewards: FloatArray,
+    refits: Refits | None,
     c: float,
-) -> dict[str, PolicyValue]:
-    """Return every estimator's value and interval under a table of rewards (S_H, G, V, K), NaN where unknown."""
+) -> dict[str, PolicyValue | None]:
+    """Return every estimator's value and interval under rewards of the episodes (n,), NaN where unknown.
 
-    def values(rewards: FloatArray, unknown: float) -> dict[str, Estimated]:
-        filled = np.nan_to_num(rewards, nan=unknown)
-        return estimate_values(paths, policies, ratios, filled, _prior(filled))
+    None where they cannot be computed.
+    """
 
-    middle = values(table, c)
-    certain = not np.isnan(table).any()
-    low, high = (middle, middle) if certain else (values(table, 0.0), values(table, 1.0))
-    others = [values(refit, c) for refit in _distinct(refits, table)]
-    counts = _multiplicities(refits, table)
+    def values(earned: FloatArray, unknown: float) -> dict[str, Estimated]:
+        return estimate_values(paths, policies, ratios, np.nan_to_num(earned, nan=unknown))
+
+    middle = values(rewards, c)
+    certain = not np.isnan(rewards).any()
+    low, high = (middle, middle) if certain else (values(rewards, 0.0), values(rewards, 1.0))
+    others, counts, drawn = [], np.empty(0), 0
+    if refits is not None:
+        others = [values(refit, c) for refit in refits.of_ends(paths, rewards)]
+        counts, drawn = refits.counts, len(refits.phi)
     z = float(ndtri(0.5 + LEVEL / 2))
     found = {}
     for name in ESTIMATORS:
-        drawn = np.array([other[name].value for other in others]) - middle[name].value
-        decoder = float(np.sqrt((counts * drawn**2).sum() / max(len(refits), 1)))
+        away = np.array([other[name].value for other in others]) - middle[name].value
+        decoder = float(np.sqrt((counts * away**2).sum() / max(drawn, 1)))
         ends = [np.hypot(each[name].error, decoder) for each in (low, high, middle)]
-        found[name] = PolicyValue(
+        found[name] = finite_value(
             middle[name].value,
             float(low[name].value - z * ends[0]),
             float(high[name].value + z * ends[1]),
@@ -109,38 +136,22 @@ def intervals(
     return found
 
 
-def refit_meanings(meanings: TableMeanings, refits: int = REFITS) -> list[FloatArray]:
-    """Return the meanings (S_H, G, V, K) of models fitted to tuples drawn anew from the model's own.
-
-    The feedback after each action is drawn from its frequencies, as many times as there were effective tuples.
-    """
-    generator, K = np.random.default_rng(SEED), meanings.layout.max_actions
-    drawn_phi = np.repeat(meanings.phi[None], refits, axis=0)
-    for (s, x), judgement in meanings.judgements.items():
-        if judgement.kind != HETEROGENEOUS:
-            continue
-        table = meanings.counts[s, x, :, : len(judgement.tuples)]
-        n, chances = np.rint(table.sum(axis=0)).astype(np.int64), (table / table.sum(axis=0)).T  # (K, V)
-        for b in range(refits):
-            drawn = generator.multinomial(n, chances / chances.sum(axis=1, keepdims=True)).T.astype(
-                np.float64
-            )
-            again = judge(drawn, meanings.c, meanings.settings.judgement)
-            if again.kind == HETEROGENEOUS:
-                phi = 1 - again.phi if meanings.flipped[s, x] else again.phi
-                drawn_phi[b, s, x] = np.where(drawn.sum(axis=1) > 0, phi, meanings.phi[s, x])
-            else:
-                drawn_phi[b, s, x] = meanings.c
-    return [_by_action(each, K) for each in drawn_phi]
+def meanings_of_ends(paths: LoggedPaths, meanings: TableMeanings) -> FloatArray:
+    """Return what each episode's feedback means whatever the action, (n,); NaN where that is not known."""
+    rewards = np.empty(len(paths))
+    for place, episodes in paths.by_place.items():
+        rewards[episodes] = meanings.meaning(*place)[paths.values[episodes]]
+    return rewards
 
 
-def decoded_table(meanings: TableMeanings) -> FloatArray:
-    """Return the decoded reward J of each (s, g, v, a), NaN where nothing is decoded."""
-    table = np.full(meanings.counts.shape, np.nan)
-    for (s, x), judgement in meanings.judgements.items():
-        if judgement.kind != UNKNOWN:
-            table[s, x, :, : len(judgement.tuples)] = judgement.rewards
-    return table
+def decoded_ends(paths: LoggedPaths, meanings: TableMeanings) -> FloatArray:
+    """Return the decoded reward J of each episode, (n,); NaN where nothing is decoded."""
+    rewards, actions = np.full(len(paths), np.nan), paths.actions[:, -1]
+    for place, episodes in paths.by_place.items():
+        judgement = meanings.judgements.get(place)
+        if judgement is not None and judgement.kind != UNKNOWN:
+            rewards[episodes] = judgement.rewards[paths.values[episodes], actions[episodes]]
+    return rewards
 
 
 def fill_chances(paths: LoggedPaths) -> tuple[FloatArray, bool]:
@@ -159,24 +170,3 @@ def chosen_chances(paths: LoggedPaths, policies: FloatArray) -> FloatArray:
 
 def _expand(paths: LoggedPaths, policies: FloatArray) -> FloatArray:
     return np.broadcast_to(policies, (len(paths.contexts), *policies.shape[1:]))
-
-
-def _by_action(meanings: FloatArray, n_actions: int) -> FloatArray:
-    return np.repeat(meanings[..., None], n_actions, axis=-1)
-
-
-def _prior(table: FloatArray) -> FloatArray:
-    """Return what an untried action is taken to be worth, (S_H, G, K): nothing, as in dev. 5."""
-    return np.zeros((table.shape[0], table.shape[1], table.shape[3]))
-
-
-def _distinct(refits: list[FloatArray], table: FloatArray) -> list[FloatArray]:
-    """Return the tables that differ from `table`, each once."""
-    own = table.tobytes()
-    return list({key: refit for refit in refits if (key := refit.tobytes()) != own}.values())
-
-
-def _multiplicities(refits: list[FloatArray], table: FloatArray) -> FloatArray:
-    """Return how often each of `_distinct` was drawn."""
-    keys = [refit.tobytes() for refit in refits]
-    return np.array([keys.count(each.tobytes()) for each in _distinct(refits, table)], dtype=np.float64)

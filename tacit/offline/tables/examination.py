@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tacit.base.arrays import FloatArray
 from tacit.decoding.judgement import HETEROGENEOUS
 from tacit.decoding.posterior import ideal_posterior
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.trust.certificate import Certificate, Place
-from tacit.trust.diagnostics import RESIDUAL_ALPHA, split_by_phi, tuples_wanted
+from tacit.trust.diagnostics import RESIDUAL_ALPHA, heterogeneous_places, split_by_phi, tuples_wanted
 from tacit.trust.findings import Finding, verdict
-from tacit.trust.permutation import residual_p_value
+from tacit.trust.permutation import largest_places, residual_p_value
 
 MEANINGS = 12
 """Places whose posterior is shown; those with the most tuples."""
@@ -108,7 +106,7 @@ def list_place_meanings(meanings: TableMeanings, most: int = MEANINGS) -> tuple[
                 str(layout.contexts.decode(x)),
                 tuple(str(action) for action in layout.endings.actions[s]),
                 values,
-                meanings.counts[s, x, :, :K],
+                meanings.counts.table(s, x)[:, :K],
                 ideal_posterior(judgement.f, judgement.phi),
                 judgement.rewards,
                 judgement.phi,
@@ -119,7 +117,7 @@ def list_place_meanings(meanings: TableMeanings, most: int = MEANINGS) -> tuple[
 
 def list_wanted(meanings: TableMeanings) -> tuple[Wanted, ...]:
     """Return the places that need more tuples, the most visited first."""
-    layout, total = meanings.reading.counted, float(meanings.counts.sum())
+    layout, total = meanings.reading.counted, meanings.counts.total
     found = []
     for (s, x), judgement in meanings.judgements.items():
         more, tuples = tuples_wanted(judgement, meanings.settings.judgement), float(judgement.tuples.sum())
@@ -131,8 +129,9 @@ def list_wanted(meanings: TableMeanings) -> tuple[Wanted, ...]:
 
 def weigh_independence(meanings: TableMeanings) -> Independence:
     """Return the test of Assumption 2.1 over all heterogeneous places."""
-    found = [(at, j.phi) for at, j in meanings.judgements.items() if j.kind == HETEROGENEOUS]
+    counts, found = meanings.counts.rounded(), heterogeneous_places(meanings.judgements)
     if not found:
         return Independence(None)
-    tables, others = split_by_phi(np.rint(meanings.counts), found)
+    tested = largest_places(counts, found, tables=2)
+    tables, others = split_by_phi(counts, meanings.judgements, tested)
     return Independence(residual_p_value(tables, others) if len(tables) else None)

@@ -25,9 +25,11 @@ from tacit.problem.layout import Layout
 from tacit.trust.anchors import MINORITY
 from tacit.trust.certificate import (
     Certificate,
+    Place,
     describe_constants,
     describe_files,
     describe_places,
+    find_unlisted_places,
     validation_losses,
 )
 from tacit.trust.diagnostics import diagnose
@@ -48,23 +50,24 @@ class TableFitting:
         check_learnable(gathered)
         reading, counts = gathered.count(self.request.seed)
         outcomes = read_outcomes(reading, gathered.anchors) if self.request.anchors != IGNORE else []
-        nowhere = np.zeros(counts.total.n.shape[:2], dtype=np.bool_)
-        blind = TableMeanings(
-            self.layout, reading, counts.total.effective(), self.request.c, nowhere, nowhere
-        )
+        total = counts.total
+        nowhere = np.zeros(total.n.shape[:2], dtype=np.bool_)
+        blind = TableMeanings(self.layout, reading, total.effective(), self.request.c, nowhere, nowhere)
         meanings = blind
         if self.request.anchors == SETTLE:
             oriented, flipped = settle_orientation(reading, blind.judgements, outcomes)
             meanings = replace(blind, oriented=oriented, flipped=flipped)
+        places = describe_places(reading.counted, total.n, blind.counts, blind.judgements)
         findings = worst_first(
             [
                 *find_in_counts(blind, gathered),
                 *find_agreement(reading, meanings.judgements, outcomes),
-                *find_uneven_weights(float(counts.total.n.sum()), counts.total.effective_size),
+                *find_uneven_weights(total.n.total, total.effective_size),
                 *find_inferred_uniformity(accepted, gathered.teaching.unknown.seen),
+                *find_unlisted_places(len(places), blind.judgements),
             ]
         )
-        return RewardModel(TABLE, meanings, self._certify(blind, counts, gathered, findings))
+        return RewardModel(TABLE, meanings, self._certify(blind, counts, gathered, places, findings))
 
     def diagnose(self) -> TableDiagnosis:
         """Return whether the logs can be decoded; rewards in them check which way round."""
@@ -81,20 +84,25 @@ class TableFitting:
         return gather_pieces(pieces, self.layout, asked.assume_uniform, asked.engine, *told)
 
     def _certify(
-        self, blind: TableMeanings, counts: SplitCounts, gathered: Gathered, findings: tuple[Finding, ...]
+        self,
+        blind: TableMeanings,
+        counts: SplitCounts,
+        gathered: Gathered,
+        places: tuple[Place, ...],
+        findings: tuple[Finding, ...],
     ) -> Certificate:
         total, layout, settings = counts.total, blind.reading.counted, blind.settings.judgement
         fitted, held = counts.fitted.effective(), counts.held.weight
         return Certificate(
             files=describe_files(self.request.source.files or ()),
             episodes=gathered.teaching.episodes,
-            tuples=int(total.n.sum()),
+            tuples=int(total.n.total),
             effective=round(total.effective_size, 1),
             left_out=dict(gathered.teaching.left_out),
             problems=self.request.rules_broken,
             losses=validation_losses(layout, fitted, held, blind.c, settings),
             constants=describe_constants(blind.judgements),
-            places=describe_places(layout, total.n, blind.counts, blind.judgements),
+            places=places,
             findings=findings,
         )
 
@@ -103,7 +111,7 @@ def find_in_counts(blind: TableMeanings, gathered: Gathered) -> Iterator[Finding
     """Yield what the counts show of the assumptions; that the minority is assumed is said with the anchors."""
     found = diagnose(
         blind.reading.counted,
-        np.rint(blind.counts),
+        blind.counts.rounded(),
         blind.settings.decoder,
         blind.settings.judgement,
         blind.judgements,

@@ -12,10 +12,10 @@ from functools import partial
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.decoding.counts import SeenCounts, TupleCounts, flat_cells
 from tacit.decoding.reading import FiniteReading, Reading, fit_reading
 from tacit.decoding.tuples import (
     Reservoir,
-    TupleCounts,
     TupleRow,
     Tuples,
     counted_shape,
@@ -82,8 +82,8 @@ class SplitCounts:
 class Gathered:
     """What one pass over the logs leaves: the tuples that teach, and what was met on the way.
 
-    `actions` are those of known and of unknown probability, (S_H, X, K) each; X is 1 for vectors. `counted` holds, of
-    finite data, the tuples that are no longer kept as rows.
+    `counted` holds, of finite data, the tuples that are no longer kept as rows; `actions`, of vectors, how often each
+    was taken, (S_H, K): both by whether their probability is known.
     """
 
     layout: Layout
@@ -98,13 +98,12 @@ class Gathered:
         """Return what a pass begins with."""
         finite, names = is_finite(layout), ("known", "unknown")
         most = None if finite else MOST_TUPLES
-        S_H, X = layout.endings.size, counted_shape(layout)[1] if finite else 1
         return Gathered(
             layout,
             Teaching(Reservoir(most), Reservoir(most), assume_uniform),
             {name: SplitCounts.empty(FiniteReading(layout)) for name in names} if finite else {},
-            np.zeros(S_H),
-            {name: np.zeros((S_H, X, layout.max_actions)) for name in names},
+            np.zeros(layout.endings.size),
+            {} if finite else {name: np.zeros(layout.endings.mask.shape) for name in names},
         )
 
     def add(self, episode: EncodedEpisode) -> None:
@@ -118,8 +117,8 @@ class Gathered:
             return
         kept, weight = admitted
         kept.add((episode.context, s, a, episode.feedback, weight, episode.position))
-        x = episode.context if self.counted and isinstance(episode.context, int) else 0
-        self.actions["known" if kept is self.teaching.known else "unknown"][s, x, a] += 1
+        if self.actions:
+            self.actions["known" if kept is self.teaching.known else "unknown"][s, a] += 1
         if kept.most is None and len(kept) >= FLUSH:
             self.flush()
 
@@ -136,7 +135,6 @@ class Gathered:
         self.anchors = (self.anchors + other.anchors)[:MOST_ANCHORS]
         for name, counts in self.counted.items():
             counts.merge(other.counted[name])
-            self.actions[name] = self.actions[name] + other.actions[name]
 
     def flush(self) -> None:
         """Count the tuples of finite data and forget them."""
@@ -145,17 +143,27 @@ class Gathered:
             self.counted["known"].add(reading, Tuples.from_rows(self.teaching.known.take()))
             self.counted["unknown"].add(reading, Tuples.from_rows(self.teaching.unknown.take()))
 
+    def tried(self, name: str) -> SeenCounts:
+        """Return how often each action was taken in each place, (S_H, X, 1, K), X being 1 for vectors."""
+        if self.actions:
+            return SeenCounts.of_dense(self.actions[name][:, None, None, :])
+        waiting = Tuples.from_rows((self.teaching.known if name == "known" else self.teaching.unknown).rows)
+        counted = self.counted[name].total.n.over_values()
+        groups = waiting.contexts.astype(np.int64)
+        cells = flat_cells(counted.shape, waiting.states, groups, np.zeros_like(groups), waiting.actions)
+        return counted.plus(cells, np.ones(len(waiting)))
+
     def accept_unknown(self) -> float | None:
         """Take the tuples of unknown probability in if their actions look uniform; return the test's p-value if so."""
-        unknown = self.actions["unknown"]
-        if not unknown.any():
+        unknown = self.tried("unknown")
+        if not unknown.places:
             return None
         accepted = self.teaching.accept_unknown(ends_p_value(self.layout, unknown))
-        if accepted is not None:
-            self.actions["known"] = self.actions["known"] + unknown
-            if self.counted:
-                self.flush()
-                self.counted["known"].merge(self.counted["unknown"])
+        if accepted is not None and self.counted:
+            self.flush()
+            self.counted["known"].merge(self.counted["unknown"])
+        elif accepted is not None:
+            self.actions["known"] = self.actions["known"] + self.actions["unknown"]
         return accepted
 
     def count(self, seed: int) -> tuple[Reading, SplitCounts]:
@@ -223,15 +231,15 @@ class Gatherer:
         return gathered, problems.kept
 
 
-def ends_p_value(layout: Layout, counts: FloatArray) -> float:
-    """Return the p-value of last actions being uniform in each ending and context, from counts (S_H, X, K)."""
-    places = np.argwhere(counts.sum(axis=-1) > 0)
-    return uniformity_p_value((counts[s, x, : layout.endings.n_actions[s]] for s, x in places), untested=0.0)
+def ends_p_value(layout: Layout, tried: SeenCounts) -> float:
+    """Return the p-value of last actions being uniform in each ending and context, from counts (S_H, X, 1, K)."""
+    n_actions = layout.endings.n_actions
+    return uniformity_p_value((table[0, : n_actions[s]] for (s, _), table in tried.tables()), untested=0.0)
 
 
 def check_learnable(gathered: Gathered) -> None:
     """Raise unless some last state was left by two actions at random."""
-    tried, teaching = gathered.actions["known"].sum(axis=1), gathered.teaching  # (S_H, K)
+    tried, teaching = gathered.tried("known").by_action(), gathered.teaching  # (S_H, K)
     if not tried.any():
         raise NothingToLearnError(
             f"a model needs episodes whose last action was random, got none among {teaching.episodes:,} "

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.saved import Saved
 from tacit.decoding.confidence import Doubt, weigh_doubt
+from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -27,6 +29,7 @@ from tacit.decoding.judgement import (
     judge_all,
 )
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
+from tacit.decoding.tuples import counted_shape
 from tacit.learning.settings import Settings
 from tacit.logs.encoding import LogReader, mixed_horizon
 from tacit.logs.labels import (
@@ -59,13 +62,13 @@ class EpisodeEnd(NamedTuple):
 class TableMeanings:
     """Counts of tuples, what they say of each place, and what feedback means there.
 
-    `counts` (S_H, G, V, K) are effective tuples of the reading's groups and values; `oriented` (S_H, G) says where
-    anchors settled the orientation, `flipped` where they turned it round.
+    `counts` are effective tuples of the reading's groups and values; `oriented` (S_H, G) says where anchors settled the
+    orientation, `flipped` where they turned it round.
     """
 
     layout: Layout
     reading: Reading
-    counts: FloatArray
+    counts: SeenCounts
     c: float
     oriented: BoolArray
     flipped: BoolArray
@@ -81,31 +84,13 @@ class TableMeanings:
         found = judge_all(self.reading.counted, self.counts, self.c, self.settings.judgement)
         return {at: flip(j) if self.flipped[at] else j for at, j in found.items()}
 
-    @cached_property
-    def phi(self) -> FloatArray:
-        """Return what feedback means whatever the action, (S_H, G, V); c in homogeneous places, NaN if unknown."""
-        phi = np.full(self.counts.shape[:3], np.nan)
-        for (s, x), judgement in self.judgements.items():
-            if judgement.kind != UNKNOWN:
-                phi[s, x] = judgement.phi if judgement.kind == HETEROGENEOUS else self.c
-        return phi
-
-    @cached_property
-    def cells(self) -> dict[tuple[int, int, int, int], Decoded]:
-        """Return what every (last state, group, value, action) decodes to, where it has a place."""
-        found: dict[tuple[int, int, int, int], Decoded] = {}
-        for (s, x), judgement in self.judgements.items():
-            if judgement.kind == UNKNOWN:
-                nothing = Decoded.nothing(UNCERTAIN)
-                found |= {(s, x, y, a): nothing for y, a in np.ndindex(self.counts.shape[2:])}
-                continue
-            table = self.counts[s, x, :, : len(judgement.tuples)]
-            phi = judgement.phi if judgement.kind == HETEROGENEOUS else fit_balanced(table)[1]
-            doubt = weigh_doubt(table, phi, bool(self.oriented[s, x]))
-            seen = table.sum(axis=1) > 0
-            for y, a in np.ndindex(table.shape):
-                found[s, x, y, a] = _decode_cell(judgement, doubt, y, a, bool(seen[y]), self.c)
-        return found
+    def meaning(self, ending: int, group: int) -> FloatArray:
+        """Return what each value means in one place whatever the action, (V,); c if homogeneous, NaN if unknown."""
+        judgement = self.judgements.get((ending, group))
+        if judgement is not None and judgement.kind == HETEROGENEOUS:
+            return judgement.phi
+        known = judgement is not None and judgement.kind != UNKNOWN
+        return np.full(self.counts.shape[2], self.c if known else np.nan)
 
     def read(self, record: EpisodeRecord) -> EpisodeEnd | Decoded | Fault:
         """Return how an episode ended, what it means if that is known at once, or the rule that the episode breaks."""
@@ -140,7 +125,7 @@ class TableMeanings:
         return {
             "layout": self.layout.to_json(),
             "reading": self.reading.to_state(),
-            "counts": self.counts,
+            "counts": self.counts.to_state(),
             "c": self.c,
             "oriented": self.oriented,
             "flipped": self.flipped,
@@ -149,9 +134,14 @@ class TableMeanings:
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> TableMeanings:
         """Return the meanings that `to_tree` described."""
-        layout = Layout.from_json(tree["layout"])
-        reading = reading_from_state(layout, tree["reading"])
-        return cls(layout, reading, tree["counts"], float(tree["c"]), tree["oriented"], tree["flipped"])
+        saved = Saved.of(tree)
+        layout = Layout.from_json(saved.part("layout"))
+        reading = reading_from_state(layout, saved.part("reading"))
+        places = counted_shape(reading.counted)[:2]
+        counts = SeenCounts.from_state(reading.counted, saved.part("counts"))
+        oriented, flipped = saved.flags("oriented", places), saved.flags("flipped", places)
+        saved.check((oriented | ~flipped).all(), "flipped", "false where nothing oriented it")
+        return cls(layout, reading, counts, saved.number("c", 0, 1), oriented, flipped)
 
     @cached_property
     def _reader(self) -> LogReader:
@@ -183,12 +173,40 @@ class TableMeanings:
             return Decoded.nothing(UNSEEN_FEEDBACK)
         return EpisodeEnd(x, found[0], y, found[1], key)
 
+    @cached_property
+    def _cells(self) -> dict[tuple[int, int, int, int], Decoded]:
+        """Return a memory of (last state, group, value, action) that were decoded."""
+        return {}
+
+    @cached_property
+    def _doubts(self) -> dict[tuple[int, int], tuple[Doubt, BoolArray]]:
+        """Return a memory of the doubt in each place, and of which values were seen there."""
+        return {}
+
+    @cached_property
+    def _met(self) -> frozenset[int]:
+        """Return the last states that have tuples."""
+        return frozenset(s for s, _ in self.judgements)
+
     def _cell(self, s: int, x: int, y: int, a: int) -> Decoded:
-        found = self.cells.get((s, x, y, a))
-        if found is not None:
-            return found
-        met = any(state == s for state, _ in self.judgements)
-        return Decoded.nothing(UNSEEN_CONTEXT if met else UNSEEN_STATE)
+        found = self._cells.get((s, x, y, a))
+        if found is None:
+            found = self._cells[s, x, y, a] = self._decode(s, x, y, a)
+        return found
+
+    def _decode(self, s: int, x: int, y: int, a: int) -> Decoded:
+        judgement = self.judgements.get((s, x))
+        if judgement is None:
+            return Decoded.nothing(UNSEEN_CONTEXT if s in self._met else UNSEEN_STATE)
+        if judgement.kind == UNKNOWN:
+            return Decoded.nothing(UNCERTAIN)
+        if (s, x) not in self._doubts:
+            table = self.counts.table(s, x)[:, : len(judgement.tuples)]
+            phi = judgement.phi if judgement.kind == HETEROGENEOUS else fit_balanced(table)[1]
+            doubt = weigh_doubt(table, phi, bool(self.oriented[s, x]))
+            self._doubts[s, x] = doubt, table.sum(axis=1) > 0
+        doubt, seen = self._doubts[s, x]
+        return _decode_cell(judgement, doubt, y, a, bool(seen[y]), self.c)
 
 
 def flip(judgement: Judgement) -> Judgement:

@@ -16,23 +16,31 @@ in, so that it is unbiased if the logged probabilities are right.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
-from tacit.offline.estimators import Estimated, estimate_mean, importance_sampling, self_normalised
+from tacit.base.arrays import FloatArray, IntArray
+from tacit.offline.estimators import (
+    MOST_WEIGHT,
+    Estimated,
+    are_too_large,
+    episode_weights,
+    estimate_mean,
+    importance_sampling,
+    self_normalised,
+)
 from tacit.offline.tables.paths import LoggedPaths
-from tacit.planning.transition import TransitionCounts
 
 ESTIMATORS = ("importance_sampling", "self_normalised", "model_based", "doubly_robust")
 
 
 class Dynamics(NamedTuple):
-    """Estimated dynamics and rewards: P (H-1, S, K, S), N(s, a) (H-1, S, K), f and its variance (S_H, G, K), tuples."""
+    """Estimated dynamics, of each layer P (S_h, K, S) and N(s, a) (S_h, K); f and its variance (S_H, G, K), tuples."""
 
-    transitions: FloatArray
-    visits: FloatArray
+    transitions: list[FloatArray]
+    visits: list[IntArray]
     rewards: FloatArray
     spread: FloatArray
     tuples: FloatArray
@@ -46,20 +54,22 @@ class PlannedValues(NamedTuple):
 
 
 def estimate_values(
-    paths: LoggedPaths, policies: FloatArray, ratios: FloatArray, rewards: FloatArray, prior: FloatArray
+    paths: LoggedPaths, policies: FloatArray, ratios: FloatArray, rewards: FloatArray
 ) -> dict[str, Estimated]:
-    """Return every estimate; policies (contexts, H, S, K), ratios pi/p (n, H), rewards of each (s, g, v, a).
+    """Return every estimate; policies (contexts, H, S, K), ratios pi/p (n, H), the reward of each episode (n,).
 
-    `prior` (S_H, G, K) is what an action is worth that the episodes did not try.
+    Those that weigh episodes are not finite where a weight is too large, or all are 0.
     """
-    weights = ratios.prod(axis=1)
-    earned = rewards[paths.ends]
-    dynamics = estimate_dynamics(paths, rewards, prior)
+    modelled = model_based(paths, policies, estimate_dynamics(paths, rewards))
+    if are_too_large(ratios):
+        weighed = dict.fromkeys(ESTIMATORS, Estimated(math.nan, math.inf))
+        return weighed | {"model_based": modelled}
+    weights = episode_weights(ratios)
     return {
-        "importance_sampling": importance_sampling(weights, earned),
-        "self_normalised": self_normalised(weights, earned),
-        "model_based": model_based(paths, policies, dynamics),
-        "doubly_robust": doubly_robust(paths, policies, ratios, earned, rewards, prior),
+        "importance_sampling": importance_sampling(weights, rewards),
+        "self_normalised": self_normalised(weights, rewards),
+        "model_based": modelled,
+        "doubly_robust": doubly_robust(paths, policies, ratios, rewards, rewards),
     }
 
 
@@ -77,11 +87,13 @@ def model_based(paths: LoggedPaths, policies: FloatArray, dynamics: Dynamics) ->
     value = float(share @ start)
     variance = float(share @ (start - value) ** 2) / len(paths)
     occupancy = forward_occupancy(policies, dynamics.transitions)  # (contexts, H, S, K)
-    for h in range(len(dynamics.transitions)):
-        reached = np.einsum("x,xsa,xk->sak", share, occupancy[:, h], values.V[:, h + 1])  # (S, K, S')
-        P = dynamics.transitions[h]
+    for h, P in enumerate(dynamics.transitions):
+        occupied = occupancy[:, h, : len(P)]
+        reached = np.einsum("x,xsa,xk->sak", share, occupied, values.V[:, h + 1])  # (S_h, K, S)
         spread = (P * reached**2).sum(axis=-1) - (P * reached).sum(axis=-1) ** 2
-        variance += float((spread / np.maximum(dynamics.visits[h], 1)).sum())
+        rows = np.zeros(occupancy.shape[2:])  # summed as wide as the largest layer
+        rows[: len(P)] = spread / np.maximum(dynamics.visits[h], 1)
+        variance += float(rows.sum())
     mass = np.zeros_like(dynamics.tuples)
     for s in range(mass.shape[0]):
         np.add.at(mass[s], paths.groups[:, s], share[:, None] * occupancy[:, -1, s])
@@ -95,19 +107,17 @@ def doubly_robust(
     ratios: FloatArray,
     earned: FloatArray,
     rewards: FloatArray,
-    prior: FloatArray,
 ) -> Estimated:
-    """Return the mean of the doubly robust terms, each with dynamics from the half that its episode is not in."""
+    """Return the mean of the doubly robust terms, each with dynamics from the half that its episode is not in.
+
+    `earned` (n,) is what each episode brought, `rewards` (n,) what the model takes it to have brought.
+    """
     terms = np.empty(len(paths))
-    half = np.arange(len(paths)) % 2
     for side in (0, 1):
-        chosen = np.flatnonzero(half == side)
-        if not len(chosen):
-            continue
-        others = np.flatnonzero(half != side)
-        dynamics = estimate_dynamics(paths.part(others if len(others) else chosen), rewards, prior)
+        own, other = (side, 1 - side) if len(paths) > 1 else (0, 0)
+        dynamics = estimate_dynamics(paths.halves[other], rewards[other::2])
         values = backward_values(paths, policies, dynamics)
-        terms[chosen] = robust_terms(paths.part(chosen), ratios[chosen], earned[chosen], values)
+        terms[own::2] = robust_terms(paths.halves[own], ratios[own::2], earned[own::2], values)
     return estimate_mean(terms)
 
 
@@ -124,19 +134,19 @@ def robust_terms(
     return terms
 
 
-def estimate_dynamics(paths: LoggedPaths, rewards: FloatArray, prior: FloatArray) -> Dynamics:
-    """Return the smoothed counts of Algorithm 4, line 5, and the mean reward of each (s, g, a); `prior` if untried."""
-    transitions = TransitionCounts(paths.layout)
-    transitions.add_paths(paths.states, paths.actions)
-    S_H, G, _, K = rewards.shape
-    total, square, n = np.zeros((3, S_H, G, K))
-    s, g, _, a = paths.ends
-    at, earned = (s, g, a), rewards[paths.ends]
-    for into, amount in ((n, np.ones(len(paths))), (total, earned), (square, earned**2)):
+def estimate_dynamics(paths: LoggedPaths, rewards: FloatArray) -> Dynamics:
+    """Return the smoothed counts of Algorithm 4, line 5, and the mean reward of each (s, g, a).
+
+    `rewards` (n,) are those of the episodes. An action that nobody tried is taken to be worth nothing, as in dev. 5.
+    """
+    total, square, n = np.zeros((3, paths.groups.shape[1], paths.n_groups, paths.layout.max_actions))
+    at = (paths.states[:, -1], paths.last_group, paths.actions[:, -1])
+    for into, amount in ((n, np.ones(len(paths))), (total, rewards), (square, rewards**2)):
         np.add.at(into, at, amount)
-    mean = np.where(n > 0, total / np.maximum(n, 1), prior)
+    mean = np.where(n > 0, total / np.maximum(n, 1), 0.0)
     spread = np.where(n > 0, square / np.maximum(n, 1) - mean**2, 0.25)  # of an untried action, the largest
-    return Dynamics(transitions.estimate(0), transitions.visits.astype(np.float64), mean, spread, n)
+    transitions = [P for P, _ in paths.transitions]
+    return Dynamics(transitions, [visits for _, visits in paths.transitions], mean, spread, n)
 
 
 def backward_values(paths: LoggedPaths, policies: FloatArray, dynamics: Dynamics) -> PlannedValues:
@@ -147,12 +157,13 @@ def backward_values(paths: LoggedPaths, policies: FloatArray, dynamics: Dynamics
     Q[:, -1, :S_H] = dynamics.rewards[np.arange(S_H)[None, :], paths.groups]
     V[:, -1] = (policies[:, -1] * Q[:, -1]).sum(axis=-1)
     for h in range(H - 2, -1, -1):
-        Q[:, h] = np.einsum("sak,xk->xsa", dynamics.transitions[h], V[:, h + 1])
+        P = dynamics.transitions[h]
+        Q[:, h, : len(P)] = np.einsum("sak,xk->xsa", P, V[:, h + 1])
         V[:, h] = (policies[:, h] * Q[:, h]).sum(axis=-1)
     return PlannedValues(Q, V)
 
 
-def forward_occupancy(policies: FloatArray, transitions: FloatArray) -> FloatArray:
+def forward_occupancy(policies: FloatArray, transitions: Sequence[FloatArray]) -> FloatArray:
     """Return d_h(s, a | x) of the policies, (contexts, H, S, K)."""
     occupancy = np.zeros_like(policies)
     reach = np.zeros((policies.shape[0], policies.shape[2]))  # (contexts, S)
@@ -160,7 +171,8 @@ def forward_occupancy(policies: FloatArray, transitions: FloatArray) -> FloatArr
     for h in range(policies.shape[1]):
         occupancy[:, h] = reach[:, :, None] * policies[:, h]
         if h < len(transitions):
-            reach = np.einsum("xsa,sak->xk", occupancy[:, h], transitions[h])
+            P = transitions[h]
+            reach = np.einsum("xsa,sak->xk", occupancy[:, h, : len(P)], P)
     return occupancy
 
 
@@ -176,5 +188,5 @@ def untried_mass(paths: LoggedPaths, policies: FloatArray, ratios: FloatArray) -
         chances = policies[paths.owner, h, paths.states[:, h]]  # (n, K)
         missed = (chances * ~tried[paths.states[:, h]]).sum(axis=1)
         worst = max(worst, float(rho @ missed) / len(paths))
-        rho = rho * ratios[:, h]
+        rho = np.minimum(rho * ratios[:, h], MOST_WEIGHT)
     return worst

@@ -9,8 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
+from tacit.decoding.counts import PlaceIndex
 from tacit.decoding.reading import Reading
+from tacit.decoding.tuples import counted_shape
 from tacit.logs.encoding import EncodedEpisode
+from tacit.planning.transition import estimate_layer
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
@@ -20,7 +23,8 @@ class LoggedPaths:
     """n episodes: `states`, `actions`, `chances` (n, H), NaN where the log does not tell a chance.
 
     `contexts` are the distinct ones (for vectors, every episode's own) and `owner` (n,) says whose each episode is;
-    `groups` (contexts, S_H) is the context group of each last state, and `values` (n,) the feedback's value.
+    `groups` (contexts, S_H) is the context group of each last state, of `n_groups`, and `values` (n,) the feedback's
+    value.
     """
 
     layout: Layout
@@ -30,6 +34,7 @@ class LoggedPaths:
     actions: IntArray
     chances: FloatArray
     groups: IntArray
+    n_groups: int
     values: IntArray
 
     def __len__(self) -> int:
@@ -39,8 +44,25 @@ class LoggedPaths:
         """Return some episodes, with the contexts of all."""
         steps = (self.states[chosen], self.actions[chosen], self.chances[chosen])
         return LoggedPaths(
-            self.layout, self.contexts, self.owner[chosen], *steps, self.groups, self.values[chosen]
+            self.layout,
+            self.contexts,
+            self.owner[chosen],
+            *steps,
+            self.groups,
+            self.n_groups,
+            self.values[chosen],
         )
+
+    @cached_property
+    def halves(self) -> tuple[LoggedPaths, LoggedPaths]:
+        """Return every other episode, from the first on and from the second on."""
+        return self.part(np.arange(0, len(self), 2)), self.part(np.arange(1, len(self), 2))
+
+    @cached_property
+    def transitions(self) -> list[tuple[FloatArray, IntArray]]:
+        """Return the estimated dynamics of each layer but the last: P (S_h, K, S) and N(s, a) (S_h, K)."""
+        layers = range(self.layout.horizon - 1)
+        return [estimate_layer(self.layout, h, self.states, self.actions) for h in layers]
 
     @cached_property
     def last_group(self) -> IntArray:
@@ -48,9 +70,15 @@ class LoggedPaths:
         return self.groups[self.owner, self.states[:, -1]]
 
     @cached_property
-    def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the last state, group, value and action of each episode, (n,) each: where it stands in a table."""
-        return self.states[:, -1], self.last_group, self.values, self.actions[:, -1]
+    def by_place(self) -> dict[PlaceIndex, IntArray]:
+        """Return the episodes that ended in each last state and context group."""
+        flat = self.states[:, -1] * self.n_groups + self.last_group
+        order = np.argsort(flat, kind="stable")
+        places, starts = np.unique(flat[order], return_index=True)
+        parts = np.split(order, starts[1:])
+        return {
+            divmod(place, self.n_groups): part for place, part in zip(places.tolist(), parts, strict=True)
+        }
 
     @cached_property
     def frequencies(self) -> FloatArray:
@@ -78,7 +106,8 @@ def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[EncodedEp
     first = [feedback[0]] * len(contexts)  # groups do not depend on it
     for s in range(groups.shape[1]):
         groups[:, s], _ = reading.read(contexts, np.full(len(contexts), s), first)
-    return LoggedPaths(layout, contexts, owner, states, actions, chances, groups, values)
+    n_groups = counted_shape(reading.counted)[1]
+    return LoggedPaths(layout, contexts, owner, states, actions, chances, groups, n_groups, values)
 
 
 def _distinct(layout: Layout, rows: list[EncodedEpisode]) -> tuple[list[Encoded], IntArray]:

@@ -14,10 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.agent import Agent
-from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.arrays import IntArray
+from tacit.base.changes import commit
+from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import DecoderSettings, LipschitzDecoder, build_decoder
 from tacit.decoding.reading import NeuralReading
-from tacit.decoding.tuples import TupleCounts
 from tacit.learning.episode import Episode
 from tacit.learning.fast import FastLearning
 from tacit.learning.policy_learning import Exploration, PolicyLearning
@@ -66,14 +67,14 @@ def check_trainable(meanings: TableMeanings) -> None:
 
 
 def learn_fast(
-    layout: Layout, settings: Settings, counts: FloatArray, episodes: Iterable[EncodedEpisode]
+    layout: Layout, settings: Settings, counts: SeenCounts, episodes: Iterable[EncodedEpisode]
 ) -> FastLearning:
-    """Return the fast recipe's stage after the tuples (S_H, X, Y, K) and the paths of the episodes."""
+    """Return the fast recipe's stage after the tuples and the paths of the episodes."""
     setup = Setup(layout, settings)
     dynamics, n = setup.dynamics(layout), 0
     for n, episode in enumerate(episodes, 1):  # noqa: B007, n is how many there were
-        dynamics.add(episode.context, episode.states, episode.actions)
-    return FastLearning.from_counts(setup, TupleCounts.whole(np.rint(counts)), dynamics, n)
+        commit(dynamics.learn(episode.context, episode.states, episode.actions))
+    return FastLearning.from_counts(setup, counts.rounded(), dynamics, n)
 
 
 def vector_settings(meanings: TableMeanings, certificate: Certificate) -> Settings:
@@ -103,19 +104,19 @@ def learn_policy(
     layout: Layout,
     settings: Settings,
     reading: NeuralReading,
-    counts: FloatArray,
+    counts: SeenCounts,
     episodes: Iterable[EncodedEpisode],
 ) -> PolicyLearning:
     """Return the stage of Algorithm 4 after all episodes, each with its decoded reward, off their own policy."""
     decoder = build_decoder(layout, reading.posterior, settings.decoder)
-    tuples = np.rint(counts.sum(axis=(1, 2, 3))).astype(np.int64)
+    tuples = np.rint(counts.by_ending()).astype(np.int64)
     stage = PolicyLearning(Setup(layout, settings), decoder, _found(np.zeros_like(tuples), tuples))
     visits = np.zeros_like(tuples)
     plan = PolicyPlan(layout.uniform_policy, PolicyLearning.name)
     for n, read in enumerate(episodes):
         episode = Episode(None, n, read.context, read.context, plan, np.empty(0))
         episode.states, episode.actions = read.states, read.actions
-        stage.learn(episode, read.feedback)
+        commit(stage.learn(episode, read.feedback).changes)
         visits[read.states[-1]] += 1
     stage.exploration = _found(visits, tuples)
     return stage

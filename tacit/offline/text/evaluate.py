@@ -18,7 +18,7 @@ from tacit.base.arrays import FloatArray
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
 from tacit.logs.record import EpisodeRecord, Fault, LogError
-from tacit.offline.estimators import effective_size, importance_sampling, self_normalised
+from tacit.offline.estimators import MOST_WEIGHT, effective_size, importance_sampling, self_normalised
 from tacit.offline.evaluation import (
     LEVEL,
     LOGGED,
@@ -27,6 +27,8 @@ from tacit.offline.evaluation import (
     PolicyChoice,
     PolicyValue,
     find_doubts,
+    find_not_estimated,
+    finite_value,
 )
 from tacit.offline.passes import read_through
 from tacit.offline.text.batches import ENCODED_AT_ONCE, encode_in_batches
@@ -64,14 +66,16 @@ def evaluate_text(
 
     parts = list(weigh_reactions(meanings, read_through(source, read, problems, progress)))
     weights, rewarded, decoded = np.concatenate(parts, axis=1)
+    estimates = estimate_text(weights, rewarded, rewarded)
+    doubts = [*find_doubts(weights, 0.0, 0.0, False), *find_not_estimated(estimates, weights), NO_DYNAMICS]
     return Evaluation(
         policy=str(policy),
         episodes=len(weights),
         effective=round(effective_size(weights), 1),
         undecoded=0.0,
-        estimates=estimate_text(weights, rewarded, rewarded),
+        estimates=estimates,
         lower_bounds=estimate_text(weights, decoded, rewarded),
-        findings=worst_first([*find_doubts(weights, 0.0, 0.0, False), NO_DYNAMICS]),
+        findings=worst_first(doubts),
     )
 
 
@@ -112,20 +116,27 @@ def weigh_episode(read: ReadText, uniform: bool) -> float | Fault:
                 f"another policy is weighed against the logged one: step {number} must have the probability of its "
                 "action and the actions on offer, got neither or one; log both",
             )
-        weight /= size * p
+        weight = min(weight / (size * p), MOST_WEIGHT)
     return weight
 
 
-def estimate_text(weights: FloatArray, rewards: FloatArray, rewarded: FloatArray) -> dict[str, PolicyValue]:
-    """Return both estimates with their intervals; `rewarded` (n,) is Pr[r = 1], whose doubt widens them."""
+def estimate_text(
+    weights: FloatArray, rewards: FloatArray, rewarded: FloatArray
+) -> dict[str, PolicyValue | None]:
+    """Return both estimates with their intervals; `rewarded` (n,) is Pr[r = 1], whose doubt widens them.
+
+    None where an episode weighs too much for anything else to count, or there is only one.
+    """
+    if weights.max() >= MOST_WEIGHT:
+        return dict.fromkeys(("importance_sampling", "self_normalised"))
     z = float(ndtri(0.5 + LEVEL / 2))
     doubt = float(np.sqrt((weights**2 * rewarded * (1 - rewarded)).sum()))
-    found = {}
+    found: dict[str, PolicyValue | None] = {}
     for name, estimator, total in (
         ("importance_sampling", importance_sampling, float(len(weights))),
         ("self_normalised", self_normalised, float(weights.sum())),
     ):
         value, sampling = estimator(weights, rewards)
         error = float(np.hypot(sampling, doubt / total))
-        found[name] = PolicyValue(value, value - z * error, value + z * error, error, doubt / total)
+        found[name] = finite_value(value, value - z * error, value + z * error, error, doubt / total)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.logs.problems import Problems
 from tacit.logs.record import LogError
-from tacit.logs.survey import Survey
+from tacit.logs.survey import MOST_LABELS, MOST_PHRASES, Survey
 from tacit.offline.estimators import effective_size
 from tacit.offline.model import RewardModel
 from tacit.offline.request import SETTLE, FitRequest
@@ -45,7 +45,7 @@ class TextFitting:
         model = SmallModel(len(self.survey.common.steps))
         teaching, accepted = self._teach(model)
         reactions = teaching.known.rows
-        model.fit(reactions)
+        model = model.fit(reactions)
         assert model.evidence is not None
         meanings = TextMeanings(model, self.request.c, model.evidence)
         weighed = meanings.weigh(model.sample(reactions))
@@ -116,8 +116,10 @@ def check_text_request(request: FitRequest, survey: Survey) -> None:
     kinds = survey.common.contexts.kinds | survey.common.feedback.kinds
     if not set(kinds) <= {"string", "text"}:
         raise LogError(
-            f"conversations must be text throughout, got text in {', '.join(survey.text)} beside contexts or feedback "
-            f"of numbers ({dict(kinds)}); write contexts and feedback as text, or give a layout if all are labels"
+            f"conversations must be text throughout, got text in {', '.join(survey.text)} (more than {MOST_PHRASES:,} "
+            f"different strings in states or actions, or {MOST_LABELS} elsewhere, or hardly one seen twice) beside "
+            f"contexts or feedback of numbers ({dict(kinds)}); write contexts and feedback as text, or give a layout "
+            "if all are labels"
         )
     if request.anchors == SETTLE:
         raise LogError(

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.base.arrays import FloatArray
+from tacit.base.saved import Saved
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import HETEROGENEOUS, UNKNOWN
 from tacit.logs.labels import DECIMALS, DECODED, LOWER_BOUND, UNCERTAIN, Decoded
@@ -91,7 +92,11 @@ class TextMeanings:
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> TextMeanings:
         """Return the meanings that `to_tree` described."""
-        return cls(SmallModel.from_state(tree["small"]), float(tree["c"]), Evidence(*tree["evidence"]))
+        saved = Saved.of(tree)
+        model, evidence = SmallModel.from_state(saved.part("small")), Evidence.from_state(saved, "evidence")
+        if model.fitted is None or evidence is None:
+            saved.refuse("small", "a fitted model, with its evidence")
+        return cls(model, saved.number("c", 0, 1), evidence)
 
     def _word(self, decoded: float, rewarded: float, good: float) -> Decoded:
         if good <= POOR:

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from tacit.base.arrays import FloatArray
+from tacit.base.checkpoint import CheckpointError
 from tacit.text.bundled import load_smollm2, quiet
 from tacit.text.causal.packing import Packer
 from tacit.text.causal.presets import SMOLLM2, BaseModel, is_stored
@@ -28,7 +29,11 @@ Array32 = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class Adapter:
-    """A base model with an adapter of its own; `log_odds` reads it, `weights` are what is learned."""
+    """A base model with an adapter of its own: `log_odds` reads with the weights that it holds.
+
+    They are what is learned, and belong to whoever learns: who reads hands them in first (`hold`), and what training
+    makes of them here (`weights`) is lost if nobody keeps it.
+    """
 
     def __init__(self, base: BaseModel, rank: int, limit: int, seed: int) -> None:
         model, tokenizer = load_base(base)
@@ -38,6 +43,7 @@ class Adapter:
         self.fingerprint = zlib.crc32(head.weight.cpu().numpy().tobytes())
         self.model = add_adapter(model, head, rank, seed)
         self.parameters = [weight for weight in self.model.parameters() if weight.requires_grad]
+        self._held: Array32 | None = None
 
     def log_odds(self, prompt: Prompt, candidates: Sequence[str]) -> torch.Tensor:
         """Return log P(Yes) - log P(No) of the next token after the prompt about each candidate, (K,)."""
@@ -63,16 +69,25 @@ class Adapter:
         """Return a copy of all the adapter's weights, one after the other."""
         return flatten([weight.detach() for weight in self.parameters])
 
-    @weights.setter
-    def weights(self, values: Array32) -> None:
+    def hold(self, weights: Array32) -> None:
+        """Read with these weights, one after the other as in `weights`; what is held already is not copied again."""
+        if weights is self._held:
+            return
+        parts = split_like(weights, self.parameters)
+        self.release()
         with torch.no_grad():
-            for weight, value in zip(self.parameters, split_like(values, self.parameters), strict=True):
+            for weight, value in zip(self.parameters, parts, strict=True):
                 weight.copy_(value)
+        self._held = weights
+
+    def release(self) -> None:
+        """Forget whose weights these are: they are about to be trained."""
+        self._held = None
 
     def check_base(self, expected: int) -> None:
-        """Raise ValueError unless the base model has the fingerprint of the one that was trained on."""
+        """Raise CheckpointError unless the base model has the fingerprint of the one that was trained on."""
         if self.fingerprint != expected:
-            raise ValueError(
+            raise CheckpointError(
                 f"the adapter was trained on a {self.base.name} with checksum {expected}, got one with "
                 f"{self.fingerprint}; load the version of the model that was trained on"
             )

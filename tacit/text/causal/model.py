@@ -12,18 +12,21 @@ model reads, the oldest part of the conversation is left out; never the candidat
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import Changes, assign
 from tacit.base.randomness import check_seed
+from tacit.base.saved import Saved
 from tacit.base.validation import check_number, check_whole
-from tacit.text.causal.adapter import Adapter, flatten, split_like
+from tacit.text.causal.adapter import Adapter, Array32, flatten, split_like
 from tacit.text.causal.presets import BaseModel, Preset, check_memory, find_preset
 from tacit.text.causal.prompts import policy_prompt, posterior_prompt
 from tacit.text.conversation import Choice, Conversation, Reaction, check_candidates
@@ -57,6 +60,22 @@ class LanguageModelSettings:
         check_number("held_out", self.held_out, 0, 1)
 
 
+class Reinforced(NamedTuple):
+    """What REINFORCE has made of the policy: its weights, AdamW's steps and moments, and a gradient that waits.
+
+    `pending` episodes are in the gradient, the baseline is of `episodes`. Arrays are flat, empty where there is none.
+    """
+
+    weights: Array32
+    steps: int = 0
+    first: Array32 = np.empty(0, np.float32)
+    second: Array32 = np.empty(0, np.float32)
+    gradient: Array32 = np.empty(0, np.float32)
+    pending: int = 0
+    episodes: int = 0
+    baseline: float = 0.0
+
+
 class CausalLM:
     """A text model that asks a causal language model; see the module for what it computes.
 
@@ -78,19 +97,18 @@ class CausalLM:
             Adapter(base, self.settings.rank, self.settings.max_tokens, self.seed)
             for base in (self.preset.posterior, self.preset.policy)
         )
-        self._start = self._posterior.weights
-        self._optimiser = adamw(self._policy, self.preset.policy_rate)
-        self._pending = 0  # episodes whose gradient waits for the next step
-        self._episodes = 0
-        self._baseline = 0.0
+        self._start = self._fitted = self._posterior.weights
+        self._learned = Reinforced(self._policy.weights)
 
     def score(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
         """Return P(Yes) / (P(Yes) + P(No)) of the policy for each candidate, (K,)."""
+        self._policy.hold(self._learned.weights)
         log_odds = self._policy.predict(policy_prompt(conversation), check_candidates(candidates))
         return np.asarray(1 / (1 + np.exp(-log_odds)))
 
     def posterior(self, conversation: Conversation, candidates: Sequence[str], feedback: str) -> FloatArray:
         """Return h(x, y, s), the softmax of the posterior's log-odds, (K,)."""
+        self._posterior.hold(self._fitted)
         prompt = posterior_prompt(conversation, feedback)
         return softmax(self._posterior.predict(prompt, check_candidates(candidates)))
 
@@ -104,16 +122,19 @@ class CausalLM:
         reactions: Sequence[Reaction],
         progress: FitProgress | None = None,
         rewards: Sequence[float] | None = None,
-    ) -> None:
-        """Learn the posterior anew from these reactions; `losses` then has the validation losses, epoch by epoch.
+    ) -> CausalLM:
+        """Return the model with the posterior learned anew from these reactions, on the same base models.
 
-        The first of them is from before any learning. With known `rewards` there is nothing to decode, and no fit.
+        Its `losses` are the validation losses, epoch by epoch; the first of them is from before any learning. With
+        known `rewards` there is nothing to decode, and no fit.
         """
         if rewards is not None:
-            return
+            return copy.copy(self)
         generator = np.random.default_rng((self.seed, len(reactions)))
         train, valid = hold_out(reactions, self.settings.held_out, generator)
-        self._posterior.weights = best = self._start
+        best = self._start
+        self._posterior.hold(best)
+        self._posterior.release()
         optimiser = adamw(self._posterior, self.preset.posterior_rate)
         report = FitReport(progress, self.settings.epochs * math.ceil(len(train) / self.settings.batch))
         found = self._validate(valid)
@@ -129,31 +150,33 @@ class CausalLM:
                 best, best_epoch, found = self._posterior.weights, epoch, last
             elif epoch - best_epoch >= self.settings.patience:
                 break
-        self._posterior.weights = best
-        self.losses, self.evidence = tuple(losses), weigh(valid, found)
         report.end(f"posterior fitted: validation loss {losses[best_epoch]:.3f} after epoch {best_epoch}")
+        self._posterior.hold(best)
+        model = copy.copy(self)
+        model._fitted, model.losses, model.evidence = best, tuple(losses), weigh(valid, found)
+        return model
 
-    def reinforce(self, choices: Sequence[Choice], reward: float) -> None:
-        """Add the gradient of one episode; every `batch` episodes they make a step of AdamW.
+    def reinforce(self, choices: Sequence[Choice], reward: float) -> Changes:
+        """Return the gradient with that of one episode; every `batch` episodes they make a step of AdamW.
 
         The baseline is the mean of the rewards of earlier episodes, the older ones fading after `window`.
         """
         check_number("reward", reward, -math.inf, math.inf)
-        advantage = reward - self._baseline
-        for choice in choices if advantage else ():
-            log_odds = self._policy.log_odds(policy_prompt(choice.conversation), choice.candidates)
-            log_probability = torch.log_softmax(log_odds, 0)[choice.action]
-            (-advantage / self.settings.batch * log_probability).backward()  # type: ignore[no-untyped-call]
-        self._episodes += 1
-        self._baseline += advantage / min(self._episodes, self.settings.window)
-        self._pending += 1
-        if self._pending == self.settings.batch:
-            self._optimiser.step()
-            self._optimiser.zero_grad()
-            self._pending = 0
+        now, episodes = self._learned, self._learned.episodes + 1
+        advantage = reward - now.baseline
+        after = now._replace(
+            gradient=self._add_gradient(choices if advantage else (), advantage),
+            pending=now.pending + 1,
+            episodes=episodes,
+            baseline=now.baseline + advantage / min(episodes, self.settings.window),
+        )
+        if after.pending == self.settings.batch:
+            after = self._step(after)
+        return (assign(self, "_learned", after),)
 
     def to_state(self) -> dict[str, Any]:
         """Return the adapters, AdamW's moments, the gradient that waits, and the base models' names."""
+        learned = self._learned._asdict()
         return {
             "preset": asdict(self.preset),
             "settings": asdict(self.settings),
@@ -161,30 +184,55 @@ class CausalLM:
             "bases": [self._posterior.fingerprint, self._policy.fingerprint],
             "losses": list(self.losses),
             "evidence": None if self.evidence is None else list(self.evidence),
-            "posterior": self._posterior.weights,
-            "policy": self._policy.weights,
-            "optimiser": read_optimiser(self._optimiser, self._policy.parameters),
-            "pending": self._pending,
-            "episodes": self._episodes,
-            "baseline": self._baseline,
+            "posterior": self._fitted,
+            "policy": learned.pop("weights"),
+            "optimiser": {name: learned.pop(name) for name in ("steps", "first", "second", "gradient")},
+            **learned,
         }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> CausalLM:
         """Return the model that `to_state` described, on base models read anew."""
-        bases = {role: BaseModel(**state["preset"][role]) for role in ("posterior", "policy")}
-        preset = Preset(**{**state["preset"], **bases})
-        model = cls(preset, LanguageModelSettings(**state["settings"]), state["seed"])
-        for adapter, fingerprint in zip((model._posterior, model._policy), state["bases"], strict=True):
-            adapter.check_base(fingerprint)
-        model._posterior.weights = state["posterior"]
-        model._policy.weights = state["policy"]
-        write_optimiser(model._optimiser, model._policy.parameters, state["optimiser"])
-        model.losses = tuple(state["losses"])
-        model.evidence = None if state["evidence"] is None else Evidence(*state["evidence"])
-        model._pending, model._episodes = state["pending"], state["episodes"]
-        model._baseline = state["baseline"]
+        saved = Saved.of(state)
+        chosen, settings = saved.part("preset"), saved.part("settings").make(LanguageModelSettings)
+        bases = {role: chosen.part(role).make(BaseModel) for role in ("posterior", "policy")}
+        model = cls(chosen.make(Preset, **bases), settings, saved["seed"])
+        prints, losses = saved.entries("bases"), saved.entries("losses")
+        for name, adapter in zip("01", (model._posterior, model._policy), strict=True):
+            adapter.check_base(prints.whole(name))
+        model._fitted = saved.single_floats("posterior", (model._start.size,))
+        model._learned = read_reinforced(saved, model._learned.weights.size, settings)
+        model._posterior.hold(model._fitted)
+        model._policy.hold(model._learned.weights)
+        model.losses = tuple(losses.number(i) for i in losses)
+        model.evidence = Evidence.from_state(saved, "evidence")
         return model
+
+    def _add_gradient(self, choices: Sequence[Choice], advantage: float) -> Array32:
+        """Return the gradient that waits, with that of these choices added, one after the other."""
+        self._policy.hold(self._learned.weights)
+        write_gradient(self._policy.parameters, self._learned.gradient)
+        for choice in choices:
+            log_odds = self._policy.log_odds(policy_prompt(choice.conversation), choice.candidates)
+            log_probability = torch.log_softmax(log_odds, 0)[choice.action]
+            (-advantage / self.settings.batch * log_probability).backward()  # type: ignore[no-untyped-call]
+        return flatten([weight.grad for weight in self._policy.parameters if weight.grad is not None])
+
+    def _step(self, learned: Reinforced) -> Reinforced:
+        """Return what a step of AdamW along the gradient leaves."""
+        policy, weights = self._policy, self._policy.parameters
+        policy.hold(learned.weights)
+        optimiser = adamw(policy, self.preset.policy_rate)
+        write_moments(optimiser, weights, learned)
+        write_gradient(weights, learned.gradient)
+        policy.release()
+        optimiser.step()
+        return learned._replace(
+            weights=policy.weights,
+            **read_moments(optimiser, weights),
+            gradient=np.empty(0, np.float32),
+            pending=0,
+        )
 
     def _descend(self, reactions: Sequence[Reaction], optimiser: torch.optim.AdamW) -> None:
         """Make one step on the mean loss of a batch, one reaction after the other so that little is in memory."""
@@ -260,27 +308,45 @@ def adamw(adapter: Adapter, rate: float) -> torch.optim.AdamW:
     return torch.optim.AdamW(adapter.parameters, lr=rate)
 
 
-def read_optimiser(optimiser: torch.optim.AdamW, weights: Sequence[torch.Tensor]) -> dict[str, Any]:
-    """Return AdamW's number of steps, both moments and the gradient so far; empty where there is none."""
+def read_moments(optimiser: torch.optim.AdamW, weights: Sequence[torch.Tensor]) -> dict[str, Any]:
+    """Return AdamW's number of steps and both moments; empty where there is none."""
     steps = [optimiser.state[weight] for weight in weights] if optimiser.state else []
-    gradients = [weight.grad for weight in weights if weight.grad is not None]
     return {
         "steps": int(steps[0]["step"]) if steps else 0,
         "first": flatten([each["exp_avg"] for each in steps]),
         "second": flatten([each["exp_avg_sq"] for each in steps]),
-        "gradient": flatten(gradients),
     }
 
 
-def write_optimiser(
-    optimiser: torch.optim.AdamW, weights: Sequence[torch.Tensor], state: Mapping[str, Any]
-) -> None:
-    """Put back what `read_optimiser` returned."""
-    if state["steps"]:
-        moments = (split_like(state[name], weights) for name in ("first", "second"))
+def write_moments(optimiser: torch.optim.AdamW, weights: Sequence[torch.Tensor], learned: Reinforced) -> None:
+    """Put back what `read_moments` returned."""
+    if learned.steps:
+        moments = (split_like(each, weights) for each in (learned.first, learned.second))
         for weight, first, second in zip(weights, *moments, strict=True):
-            step = torch.tensor(float(state["steps"]))
+            step = torch.tensor(float(learned.steps))
             optimiser.state[weight] = {"step": step, "exp_avg": first, "exp_avg_sq": second}
-    if len(state["gradient"]):
-        for weight, gradient in zip(weights, split_like(state["gradient"], weights), strict=True):
-            weight.grad = gradient
+
+
+def write_gradient(weights: Sequence[torch.Tensor], gradient: Array32) -> None:
+    """Let the weights' gradient be this; none if it is empty."""
+    parts = split_like(gradient, weights) if len(gradient) else [None] * len(weights)
+    for weight, part in zip(weights, parts, strict=True):
+        weight.grad = part
+
+
+def read_reinforced(saved: Saved, size: int, settings: LanguageModelSettings) -> Reinforced:
+    """Return what was saved of REINFORCE, for a policy of `size` weights."""
+    kept, pending = saved.part("optimiser"), saved.whole("pending", most=settings.batch - 1)
+    steps, gradient = kept.whole("steps"), kept.single_floats("gradient", (None,))
+    kept.check(len(gradient) in (0, size), "gradient", f"none, or {size} numbers")
+    moments = (size if steps else 0,)
+    return Reinforced(
+        saved.single_floats("policy", (size,)),
+        steps,
+        kept.single_floats("first", moments),
+        kept.single_floats("second", moments, low=0),
+        gradient,
+        pending,
+        saved.whole("episodes", pending),
+        saved.number("baseline", 0, 1),
+    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tacit.base.validation import check_number
+from tacit.base.validation import check_choice, check_encodable, check_number
 from tacit.text.bundled import MissingModelError, check_packages, smollm2_file
 
 SMOLLM2 = "SmolLM2-135M-Instruct"
@@ -23,6 +23,8 @@ HUB_TIMEOUT = 5.0
 """Seconds to wait for the hub before it counts as out of reach."""
 READ_AT_ONCE = 1280
 """Tokens that memory is planned for: a beginning of 1,024, the longest by default, and short branches."""
+DTYPES = ("float32", "bfloat16", "float16")
+"""Types of numbers that models are read in."""
 LIBRARIES = 0.75
 """GB that a process holds before any model: torch, transformers and peft, measured."""
 OUT_OF_REACH = "use `--model small` or `--model smol`, which need no GPU and no network"
@@ -36,6 +38,10 @@ class BaseModel:
     dtype: str = "float32"
     on_gpu: bool = False
     checkpointing: bool = False
+
+    def __post_init__(self) -> None:
+        check_encodable("the name of a language model", self.name)
+        check_choice("dtype", self.dtype, DTYPES)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -55,10 +56,16 @@ class Encoder(Protocol):
 
 
 class BundledEncoder:
-    """MiniLM and SmolLM2 from their packages, each loaded when it is first needed."""
+    """MiniLM and SmolLM2 from their packages, each loaded when it is first needed.
+
+    Agents share one, and threads with them: it works for one at a time, as tokenizers do and loading does.
+    """
 
     name = f"minilm-l6-v2, smollm2-135m layer {READING_LAYER}"
     reading_size = 576
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
 
     @cached_property
     def _minilm(self) -> tuple[Any, Any]:
@@ -78,16 +85,18 @@ class BundledEncoder:
         """Return the words of each text with their vectors: MiniLM's last layer, and its table of words."""
         found: dict[int, Words] = {}
         for rows, batch in batches([text.lower() for text in texts]):
-            found |= dict(zip(rows, self._words(batch), strict=True))
+            with self._lock:
+                found |= dict(zip(rows, self._words(batch), strict=True))
         return [found[row] for row in range(len(texts))]
 
     def sentences(self, texts: Sequence[str]) -> Float32Array:
         """Return MiniLM's sentence vectors, (n, 384): the mean over tokens, of length 1."""
         vectors = np.empty((len(texts), 384), np.float32)
         for rows, batch in batches(texts):
-            tokens = self._tokens(self._minilm[1], batch)
+            with self._lock:
+                tokens = self._tokens(self._minilm[1], batch)
+                states = run(self._minilm[0], tokens).last_hidden_state.numpy()
             mask = tokens["attention_mask"].numpy()[..., None]
-            states = run(self._minilm[0], tokens).last_hidden_state.numpy()
             vectors[rows] = normalised((states * mask).sum(1) / mask.sum(1))
         return vectors
 
@@ -102,9 +111,10 @@ class BundledEncoder:
     def _read(self, prompt: str, texts: Sequence[str]) -> Float32Array:
         vectors = np.empty((len(texts), self.reading_size), np.float32)
         for rows, batch in batches(texts):
-            model, tokenizer = self._smollm2
-            tokens = self._tokens(tokenizer, [prompt.format(self._cut(text)) for text in batch])
-            states = run(model, tokens, output_hidden_states=True).hidden_states[-1].numpy()
+            with self._lock:
+                model, tokenizer = self._smollm2
+                tokens = self._tokens(tokenizer, [prompt.format(self._cut(text)) for text in batch])
+                states = run(model, tokens, output_hidden_states=True).hidden_states[-1].numpy()
             vectors[rows] = states[np.arange(len(batch)), tokens["attention_mask"].sum(1).numpy() - 1]
         return vectors
 

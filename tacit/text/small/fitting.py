@@ -19,6 +19,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from tacit.base.arrays import FloatArray
+from tacit.base.saved import LARGEST
+from tacit.base.validation import check_number, check_whole
 from tacit.text.evidence import Evidence
 from tacit.text.small.posterior import LARGEST_RATIO, Sample, TextPosterior, fit_projection, softmax_match
 
@@ -30,6 +32,8 @@ FIRST_KINDNESS = 4.0
 """How many standard deviations of the first principal component of reactions make one unit of log-odds."""
 SETTLED = 1e-3
 """A round that changes no expected reward by more than this is the last."""
+MOST_PARTS = 1 << 16
+"""Principal components that may be asked for, and rounds: encoders have some hundreds, and 30 rounds settle."""
 SURE = 1e-9
 """How near probabilities may come to 0 and 1 in a likelihood."""
 
@@ -50,6 +54,12 @@ class FittingSettings:
     profile_parts: int = 48
     rounds: int = 30
     sharpness: float = 6.0
+
+    def __post_init__(self) -> None:
+        for name in ("match_ridge", "state_ridge", "feedback_ridge", "profile_ridge", "sharpness"):
+            check_number(name, getattr(self, name), 0, LARGEST)
+        for name in ("state_parts", "feedback_parts", "profile_parts", "rounds"):
+            check_whole(name, getattr(self, name), 1, MOST_PARTS)
 
 
 class Expected(NamedTuple):

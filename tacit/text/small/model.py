@@ -7,6 +7,7 @@ candidate, and its product with the request, to g of the state it led to. Both g
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -16,6 +17,9 @@ import numpy as np
 from scipy.special import softmax
 
 from tacit.base.arrays import FloatArray
+from tacit.base.changes import Changes, assign
+from tacit.base.saved import LARGEST, Saved
+from tacit.base.validation import check_number, check_whole
 from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
@@ -39,6 +43,12 @@ class SmallSettings:
     learning_rate: float = 0.5
     batch: int = 16
     baseline_rate: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_number("value_ridge", self.value_ridge, 0, LARGEST)
+        check_number("learning_rate", self.learning_rate, 0, LARGEST)
+        check_whole("batch", self.batch, 1)
+        check_number("baseline_rate", self.baseline_rate, 0, 1)
 
 
 class SmallModel:
@@ -111,30 +121,36 @@ class SmallModel:
         reactions: Sequence[Reaction],
         progress: FitProgress | None = None,
         rewards: Sequence[float] | None = None,
-    ) -> None:
-        """Learn the posterior (eq. 5) and a first policy; known `rewards` take the place of the feedback's meaning."""
+    ) -> SmallModel:
+        """Return the model with posterior (eq. 5) and first policy; known `rewards` take the place of its meaning."""
         sample = self.sample(reactions, progress)
         known = None if rewards is None else np.asarray(rewards, dtype=np.float64)
         weights = uniform_weights(reactions)
-        self.fitted = fit_text_posterior(sample, self.settings.fitting, known, weights)
-        self.evidence = None if known is not None else cross_validate(sample, self.settings.fitting, weights)
-        self.policy = [self._fit_values(reactions, sample, step) for step in range(self.horizon - 1)]
-        self.policy.append(self.fitted.match_weights.copy())
-        self._gradient = [np.zeros_like(weights) for weights in self.policy]
+        model = copy.copy(self)  # features and cache are shared
+        model.fitted = fit_text_posterior(sample, self.settings.fitting, known, weights)
+        model.evidence = None if known is not None else cross_validate(sample, self.settings.fitting, weights)
+        model.policy = [model._fit_values(reactions, sample, step) for step in range(self.horizon - 1)]
+        model.policy.append(model.fitted.match_weights.copy())
+        model._gradient = [np.zeros_like(weights) for weights in model.policy]
+        return model
 
-    def reinforce(self, choices: Sequence[Choice], reward: float) -> None:
-        """Take a step of REINFORCE: weights += rate (reward - baseline) grad log softmax, averaged over a batch."""
-        advantage = reward - self._baseline
+    def reinforce(self, choices: Sequence[Choice], reward: float) -> Changes:
+        """Return a step of REINFORCE: weights += rate (reward - baseline) grad log softmax, averaged over a batch."""
+        advantage, gradient, policy = reward - self._baseline, list(self._gradient), self.policy
         for step, choice in enumerate(choices):
             features = self._policy_features(choice.conversation, choice.candidates)
-            likely = softmax(features @ self.policy[step])
-            self._gradient[step] += advantage * (features[choice.action] - likely @ features)
-        self._baseline += self.settings.baseline_rate * advantage
-        self._steps += 1
-        if self._steps % self.settings.batch == 0:
+            likely = softmax(features @ policy[step])
+            gradient[step] = gradient[step] + advantage * (features[choice.action] - likely @ features)
+        if (self._steps + 1) % self.settings.batch == 0:
             rate = self.settings.learning_rate / self.settings.batch
-            self.policy = [w + rate * g for w, g in zip(self.policy, self._gradient, strict=True)]
-            self._gradient = [np.zeros_like(gradient) for gradient in self._gradient]
+            policy = [w + rate * g for w, g in zip(policy, gradient, strict=True)]
+            gradient = [np.zeros_like(each) for each in gradient]
+        return (
+            assign(self, "policy", policy),
+            assign(self, "_gradient", gradient),
+            assign(self, "_baseline", self._baseline + self.settings.baseline_rate * advantage),
+            assign(self, "_steps", self._steps + 1),
+        )
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds the model bit for bit."""
@@ -154,14 +170,30 @@ class SmallModel:
         cls, state: Mapping[str, Any], encoder: Encoder | None = None, cache: EncodingCache | None = None
     ) -> SmallModel:
         """Return the model that `to_state` described."""
-        settings = dict(state["settings"])
-        settings["fitting"] = FittingSettings(**settings["fitting"])
-        model = cls(state["horizon"], SmallSettings(**settings), encoder, cache)
-        model.fitted = None if state["fitted"] is None else TextPosterior.from_state(state["fitted"])
-        model.policy, model._gradient = list(state["policy"]), list(state["gradient"])
-        model._baseline, model._steps = state["baseline"], state["steps"]
-        model.evidence = None if state["evidence"] is None else Evidence(*state["evidence"])
+        saved = Saved.of(state)
+        chosen = saved.part("settings")
+        settings = chosen.make(SmallSettings, fitting=chosen.part("fitting").make(FittingSettings))
+        model = cls(saved.whole("horizon", 1), settings, encoder, cache)
+        shapes: list[int] = []
+        if saved.has("fitted"):
+            model.fitted = TextPosterior.from_state(saved.part("fitted"))
+            shapes = model._policy_sizes(saved, model.fitted)
+        model.policy, model._gradient = (
+            _restore_vectors(saved, name, shapes) for name in ("policy", "gradient")
+        )
+        model._baseline, model._steps = saved.number("baseline", 0, 1), saved.whole("steps")
+        model.evidence = Evidence.from_state(saved, "evidence")
         return model
+
+    def _policy_sizes(self, saved: Saved, fitted: TextPosterior) -> list[int]:
+        """Return how many weights the policy has at each step; a posterior of other features is refused."""
+        reading = self.features.encoder.reading_size
+        sizes = {part: len(getattr(fitted, f"{part}_projection").mean) for part in ("feedback", "profile")}
+        saved.check(set(sizes.values()) == {reading}, "fitted", f"of an encoder that reads {reading} numbers")
+        sentence = len(fitted.state_projection.mean) - TOP * len(FEATURES)
+        known = sentence > 0 and len(fitted.match_weights) == len(FEATURES)
+        saved.check(known, "fitted", f"of {len(FEATURES)} kinds of match")
+        return [2 * sentence] * (self.horizon - 1) + [len(FEATURES)]
 
     def _posterior(self) -> TextPosterior:
         if self.fitted is None:
@@ -203,6 +235,13 @@ class SmallModel:
             self.features.profiles([context.profile for context in contexts], progress).astype(np.float64),
             np.array([choice.action for choice in choices]),
         )
+
+
+def _restore_vectors(saved: Saved, name: str, sizes: Sequence[int]) -> list[FloatArray]:
+    """Return the vectors of a saved list, as many and of such sizes; copies, for gradients are added up in place."""
+    entries = saved.entries(name)
+    saved.check(len(entries) == len(sizes), name, f"{len(sizes)} vectors")
+    return [entries.floats(str(step), (size,)).copy() for step, size in enumerate(sizes)]
 
 
 def uniform_weights(reactions: Sequence[Reaction]) -> FloatArray:

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.saved import Saved
 
 LARGEST_RATIO = 12.0
 """Largest |log-odds| in a fit: nothing is taken for surer than 1 in 160,000."""
@@ -55,6 +56,13 @@ class Projection:
 
     mean: FloatArray
     axes: FloatArray
+
+    @staticmethod
+    def from_state(state: Mapping[str, Any]) -> Projection:
+        """Return the projection whose arrays were saved."""
+        saved = Saved.of(state)
+        axes = saved.floats("axes", (None, None))
+        return Projection(saved.floats("mean", axes.shape[:1]), axes)
 
     def __call__(self, rows: FloatArray) -> FloatArray:
         """Return the components of rows (n, D) with a 1 appended for the bias, (n, parts + 1)."""
@@ -142,11 +150,14 @@ class TextPosterior:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> TextPosterior:
         """Return the posterior that `to_state` described."""
-        parts: dict[str, Any] = {
-            name: Projection(**value) if isinstance(value, Mapping) else value
-            for name, value in state.items()
-        }
-        return cls(**parts)
+        saved = Saved.of(state)
+        parts: dict[str, Any] = {}
+        for part in ("state", "feedback", "profile"):
+            projection = Projection.from_state(saved.part(f"{part}_projection"))
+            weights = saved.floats(f"{part}_weights", (projection.axes.shape[1] + 1,))
+            parts |= {f"{part}_projection": projection, f"{part}_weights": weights}
+        match_weights, sharpness = saved.floats("match_weights", (None,)), saved.number("sharpness", 0)
+        return cls(match_weights=match_weights, sharpness=sharpness, **parts)
 
 
 def softmax_match(match: FloatArray, mask: BoolArray, weights: FloatArray) -> FloatArray:

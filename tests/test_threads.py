@@ -1,0 +1,127 @@
+"""Many threads, one agent: no id twice, no episode lost, files whole. Threads take turns every few bytecodes."""
+
+import sys
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from text_samples import SHORT, HashingEncoder, shop_env, small_model
+
+from tacit.agent import Agent
+from tacit.envs.synthetic import synthetic
+from tacit.experiments.text_learners import TEXT_LEARNERS
+from tacit.text.small.cache import EncodingCache
+from tacit.text.small.model import SmallModel
+
+THREADS, EPISODES = 4, 600
+
+
+@pytest.fixture(autouse=True)
+def _hurried():
+    """Let threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def at_once(*work):
+    """Do all of it in threads of their own; raise what one of them raises."""
+    errors = []
+
+    def attempt(each):
+        try:
+            each()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=attempt, args=(each,)) for each in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def drive(agent, seed, ids, episodes=EPISODES):
+    """Play episodes, some of them abandoned, and keep their ids."""
+    chance = np.random.default_rng(seed)
+    for n in range(episodes):
+        episode = agent.begin(n % 2)
+        ids.append(episode.id)
+        for first, states in ((0, 1), (1, 2), (3, 2)):
+            agent.act(episode, first + int(chance.integers(states)))
+        assert len(episode.steps) == 3
+        if n % 20:
+            agent.end(episode, int(chance.integers(2)))
+        else:
+            agent.abandon(episode)
+
+
+@pytest.mark.filterwarnings("ignore:feedback-tells-nothing")
+def test_every_episode_of_every_thread_has_its_own_id_and_is_counted_once():
+    agent, ids = Agent(synthetic().layout), []
+    at_once(*(lambda seed=seed: drive(agent, seed, ids) for seed in range(THREADS)))
+    played, told = THREADS * EPISODES, THREADS * EPISODES * 19 // 20
+    assert sorted(ids) == list(range(played))
+    assert agent.next_episode == played
+    assert agent.open_episodes == ()
+    assert agent.stage.episodes == played
+    assert agent.stage.dynamics.visits.sum() == 2 * played
+    assert agent.stage.counts.n.sum() == agent.stage.counts.weight.sum() == told
+
+
+@pytest.mark.filterwarnings("ignore:feedback-tells-nothing")
+def test_an_agent_is_saved_by_many_while_others_drive_it(tmp_path):
+    agent, path, loaded = Agent(synthetic().layout), tmp_path / "agent", []
+
+    def save():
+        for _ in range(15):
+            agent.save(path)
+            loaded.append(Agent.load(path).next_episode)
+
+    drivers = (lambda seed=seed: drive(agent, seed, [], 200) for seed in range(2))
+    at_once(*drivers, save, save, save)
+    assert max(loaded) <= agent.next_episode
+    agent.save(path)
+    assert Agent.load(path).stage.episodes == agent.stage.episodes == 400
+    assert [file.name for file in tmp_path.iterdir()] == ["agent"]
+
+
+def test_one_episode_is_taken_one_step_at_a_time():
+    """Drivers that ask for the same step at once get the same action, and one step is taken."""
+    agent = Agent(synthetic().layout)
+    for _ in range(200):
+        episode, answers = agent.begin(0), []
+        at_once(*(lambda e=episode, a=answers: a.append(agent.act(e, 0)) for _ in range(3)))
+        assert len(set(answers)) == 1
+        assert len(episode.steps) == 1
+        at_once(*(lambda e=episode: agent.abandon(e) for _ in range(3)))
+    assert agent.open_episodes == ()
+
+
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
+def test_conversations_are_held_in_threads_with_one_file_of_encodings(tmp_path):
+    cache = EncodingCache(tmp_path / "encodings.sqlite")
+    learner = TEXT_LEARNERS["tacit"]
+    agent = learner.make(replace(SHORT, exploration=20), 0, small_model(cache=cache))
+
+    def talk(seed):
+        source = learner.source(shop_env())
+        for n in range(12):
+            context, state = source.begin(seed, n)
+            episode = agent.begin(context)
+            while state is not None:
+                state = source.step(agent.act(episode, state, *source.offer))
+            agent.end(episode, source.feedback)
+            cache.forget()
+
+    at_once(*(lambda seed=seed: talk(seed) for seed in range(THREADS)))
+    assert agent.next_episode == THREADS * 12
+    assert agent.stage.name == "policy learning"
+    assert agent.stage.learned <= THREADS * 12 - 20
+    agent.save(tmp_path / "agent")
+    restore = lambda state: SmallModel.from_state(state, HashingEncoder(), cache)  # noqa: E731
+    assert Agent.load(tmp_path / "agent", model=restore).stage.learned == agent.stage.learned
