@@ -19,7 +19,7 @@ import numpy as np
 from tacit.base.files import write_atomically
 
 FORMAT = "tacit checkpoint"
-VERSION = 2
+VERSION = 3
 """Raised when files of an earlier Tacit can no longer be read; they are refused."""
 HEADER = "tacit.json"
 DAMAGE = (
