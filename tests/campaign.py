@@ -12,6 +12,7 @@ import enum
 import functools
 import json
 import os
+import re
 import resource
 import signal
 import sys
@@ -29,8 +30,8 @@ import tacit
 FACTOR = float(os.environ.get("TACIT_ATTACK", "1"))
 ONLY = os.environ.get("TACIT_ATTACK_ONLY")
 SEED = 10
-SHOWN = 8
-"""Failures that are told in full."""
+SHOWN = int(os.environ.get("TACIT_ATTACK_SHOWN", "8"))
+"""Failures that are told in full, of as many kinds."""
 MEMORY = 2 << 30
 """Bytes that one input may take beyond what the process has."""
 PACKAGE = Path(tacit.__file__).parent
@@ -79,7 +80,7 @@ class Campaign:
     def note(self, number, said, outcome, why):
         self.counts[outcome] += 1
         if outcome in FORBIDDEN:
-            self.failures.append(f"[{number}] {outcome}: {said}: {why}")
+            self.failures.append((why, f"[{number}] {outcome}: {said}: {why}"))
 
     def check(self):
         """Raise with the first failures unless nothing forbidden happened."""
@@ -90,8 +91,8 @@ class Campaign:
 def spread(failures):
     """Return some failures, of as many different kinds as there are."""
     kinds = {}
-    for failure in failures:
-        kinds.setdefault(failure.split(": ")[-1][:40], failure)
+    for why, words in failures:
+        kinds.setdefault(re.sub(r"\d|'.*?'", "", why)[:60], words)
     return list(kinds.values())[:SHOWN]
 
 
