@@ -38,7 +38,7 @@ def agent_file(name):
     """Return the file of an agent by its stage; two episodes are open in it, one begun and one with all steps done."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        agent, source, episodes = _agent(name)
+        agent, source, episodes = learner_of(name)
         for number in range(episodes):
             episode, entry = play_out(agent, source, 0, number)
             agent.end(episode, entry.feedback)
@@ -47,19 +47,15 @@ def agent_file(name):
     return saved(agent)
 
 
-def source_of(name):
-    """Return the source that an agent of that name plays."""
-    return _agent(name)[1]
-
-
-def _agent(name):
-    if name in TEXT:
-        learner = TEXT_LEARNERS["tacit"]
-        return learner.make(SHORT, 0, small_model()), learner.source(shop_env()), TEXT[name]
+def learner_of(name):
+    """Return a new agent by its stage or its learner, the source that it plays, and after how many episodes it is there."""
+    if name in ("text", "text uniform", *TEXT):
+        learner = TEXT_LEARNERS["uniform" if name == "text uniform" else "tacit"]
+        return learner.make(SHORT, 0, small_model()), learner.source(shop_env()), TEXT.get(name)
     if name == "vectors":
         source = source_for("vectors")
         return make_learner("tacit", source.env.unwrapped.layout, SMALL_VECTORS)(0), source, 20
-    learner, episodes = LAYERED[name]
+    learner, episodes = LAYERED.get(name, (name, None))
     source = source_for("synthetic", learner)
     return make_learner(learner, source.env.unwrapped.layout, SMALL)(0), source, episodes
 
