@@ -14,6 +14,7 @@ import json
 import os
 import re
 import resource
+import select
 import signal
 import sys
 import time
@@ -146,6 +147,35 @@ def verdict(judge, given, seconds):
         return broken.outcome, str(broken)
     except Exception as error:
         return (Outcome.REFUSED, "") if is_ours(error) else (Outcome.TRACEBACK, locate(error))
+
+
+def isolated(judge, seconds=20.0):
+    """Return a judge that judges in a process of its own, whose end by a signal, or without an end, is a verdict too."""
+
+    def judge_apart(given):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            said = json.dumps(verdict(judge, given, seconds)).encode()
+            os.write(writer, said[:4096])
+            os._exit(0)
+        os.close(writer)
+        with open(reader, "rb") as answers:
+            ready = select.select([answers], [], [], 2 * seconds)[0]
+            if not ready:
+                os.kill(child, signal.SIGKILL)
+            said = answers.read()
+        _, status = os.waitpid(child, 0)
+        if not ready:
+            raise Broken(Outcome.HANG, f"not done after {2 * seconds:g} s, and Ctrl-C does not help")
+        if not said:
+            raise raw(f"the process died with status {status}")
+        outcome, why = json.loads(said)
+        if outcome in FORBIDDEN:
+            raise Broken(Outcome(outcome), why)
+        return Outcome(outcome)
+
+    return judge_apart
 
 
 def is_ours(error):

@@ -9,7 +9,6 @@ import struct
 import zipfile
 import zlib
 
-import numpy as np
 from attack_subjects import agent_file, load_subject, resaved, subject_file
 from campaign import changed, listed, memory_limit
 
@@ -136,12 +135,9 @@ def cases():
         for words, body in HEADERS.items():
             yield f"{name}, header: {words}", (name, rewritten(file, {HEADER: body}))
         for member in (HEADER, "0.npy"):
-            yield f"{name}, {member} unpacks to 3 GB", (name, bomb(file, member, 3000))
+            yield f"{name}, {member} unpacks to 1 GB", (name, bomb(file, member, 1024))
         for member in (HEADER, "0.npy"):
             yield f"{name}, no {member}", (name, rewritten(file, {member: None}))
-        zeros = io.BytesIO()
-        np.lib.format.write_array(zeros, np.zeros((40, 1000, 1000)), allow_pickle=False)
-        yield f"{name}, 320 MB of zeros", (name, rewritten(file, {"0.npy": zeros.getvalue()}))
     yield "not a zip", ("fast", b"hello")
     yield "empty", ("fast", b"")
     yield "empty zip", ("fast", b"PK\x05\x06" + bytes(18))

@@ -105,10 +105,12 @@ def new_agent(name):
 
 
 def judge_play(folder, given):
-    name, seed = given
+    name, glances, seed = given
     agent, played = learner_of(name)[0], [([], 0)] * THREADS
 
     def glance(number):
+        if not glances:
+            return
         if number % 40 == 7:
             agent.diagnose()
             agent.save(folder / "agent")
@@ -145,7 +147,12 @@ def draw(chance):
 
 
 def test_agents_under_threads_count_every_episode_once(attack, tmp_path):
-    inputs = [(name, (name, seed)) for seed in range(scaled(1)) for name in NAMES]
+    inputs = [
+        (f"{name}{', watched and saved' if glances else ''}", (name, glances, seed))
+        for seed in range(scaled(1))
+        for name in NAMES
+        for glances in (False, True)
+    ]
     attack("agents, threads", listed(inputs), lambda given: judge_play(tmp_path, given), seconds=60)
 
 
