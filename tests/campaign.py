@@ -113,6 +113,14 @@ def listed(cases):
     return (functools.partial(tuple, case) for case in cases)
 
 
+def sampled(cases, most):
+    """Return as many of some cases as this attack has time for, spread by chance and in their order."""
+    cases, most = list(cases), scaled(most)
+    if most >= len(cases):
+        return cases
+    return [cases[n] for n in np.sort(np.random.default_rng(SEED).choice(len(cases), most, replace=False))]
+
+
 def attack(name, inputs, judge, seconds=20.0):
     """Return the campaign of all inputs, judged one by one; print its tally."""
     campaign, news = Campaign(name), time.monotonic()
@@ -140,12 +148,15 @@ def verdict(judge, given, seconds):
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", UserWarning)  # what an agent has to say
             warnings.simplefilter("ignore", ResourceWarning)
+            warnings.filterwarnings("error", message="Glyph")  # a letter that a picture shows as a box
             return judge(given) or Outcome.SOUND, ""
     except TimeIsUp:
         return Outcome.HANG, f"not done after {seconds:g} s"
     except Broken as broken:
         return broken.outcome, str(broken)
     except Exception as error:
+        if not place_of(error):
+            raise  # the campaign's own fault
         return (Outcome.REFUSED, "") if is_ours(error) else (Outcome.TRACEBACK, locate(error))
 
 
@@ -206,13 +217,18 @@ def raising_lines(file):
 
 def locate(error):
     """Return an error in a line, with the place in Tacit that it passed last."""
+    return f"{type(error).__name__} at {place_of(error)}: {str(error)[:150]}"
+
+
+def place_of(error):
+    """Return the last place in Tacit that an error passed, empty if it passed none."""
     place, frame = "", error.__traceback__
     while frame is not None:
         file = Path(frame.tb_frame.f_code.co_filename)
         if PACKAGE in file.parents:
             place = f"{file.relative_to(PACKAGE.parent)}:{frame.tb_lineno}"
         frame = frame.tb_next
-    return f"{type(error).__name__} at {place}: {str(error)[:150]}"
+    return place
 
 
 @contextmanager

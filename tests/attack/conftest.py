@@ -1,5 +1,9 @@
 """What every campaign needs: text read by the quick encoder, and a tally that reaches the end of the report."""
 
+import shutil
+import tempfile
+from pathlib import Path
+
 import campaign
 import pytest
 from text_samples import HashingEncoder
@@ -11,6 +15,15 @@ def _quick_encoder(tmp_path_factory):
         patch.setattr("tacit.text.small.model.bundled_encoder", HashingEncoder)
         patch.setenv("TACIT_CACHE", str(tmp_path_factory.mktemp("encodings")))
         yield
+
+
+@pytest.fixture
+def tmp_path():
+    """Return a folder in memory where there is one: thousands of files are written, and waiting for a disk tells nothing."""
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="tacit-attack-", dir=memory if memory.is_dir() else None))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
