@@ -12,9 +12,14 @@ USAGE = 2
 """The exit code with which typer refuses options."""
 
 
+def invoke(*words):
+    """Return what a command printed and how it ended."""
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
 def run(*words):
-    """Return what a command printed and how it ended, after a look at whether it may end so."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
+    """Return the same, after a look at whether a command may end so."""
+    result = invoke(*words)
     check_ending(result)
     return result
 

@@ -13,7 +13,7 @@ import shutil
 import pytest
 from attack_subjects import agent_file, model_file, table_episodes
 from campaign import Outcome, changed, drawn, listed, lost, raw, sampled
-from commanding import outcome, run
+from commanding import check_ending, invoke, outcome, run
 
 from tacit.logs.writing import LogWriter
 
@@ -122,7 +122,7 @@ def test_no_output_replaces_an_input(attack, place):
         before = contents(here)
         out = here / "out.jsonl" if where != "out" else alias
         side = {"rejected": alias, "both": out}.get(where)
-        done = run(*commands(here, here / "day" if folder else broken, out, side)[command])
+        done = invoke(*commands(here, here / "day" if folder else broken, out, side)[command])
         gone = [path for path, content in before.items() if contents(here).get(path) != content]
         if gone:
             raise lost(f"exit code {done.exit_code}, and {gone} are not what they were")
@@ -130,6 +130,7 @@ def test_no_output_replaces_an_input(attack, place):
             raise changed("it is not refused")
         if done.exit_code == 0 and where == "both" and command != "diagnose":
             raise lost("the side file and the output are one file, and it is not refused")
+        check_ending(done)
         return outcome(done)
 
     attack("commands, output is input", listed(sampled(collisions(), 45)), judge)
