@@ -1,8 +1,6 @@
 """What disks, networks and editors do to the bytes of a file."""
 
 
-
-
 def cut(content, chance):
     return content[: chance.integers(len(content))]
 
@@ -70,5 +68,3 @@ DAMAGES = {
     "garbage after": add_garbage,
     "garbage in the middle": insert_garbage,
 }
-
-

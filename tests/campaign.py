@@ -161,7 +161,7 @@ def verdict(judge, given, seconds):
 
 
 def isolated(judge, seconds=20.0):
-    """Return a judge that judges in a process of its own, whose end by a signal, or without an end, is a verdict too."""
+    """Return a judge that judges in a process of its own, whose death by a signal is a verdict, too."""
 
     def judge_apart(given):
         reader, writer = os.pipe()
@@ -249,7 +249,7 @@ def time_limit(seconds):
 
 @contextmanager
 def memory_limit(more):
-    """Let the process take that many bytes more than it has, so that a bomb is a MemoryError and not the machine's end."""
+    """Let the process take so many bytes more than it has: a bomb is then a MemoryError, not the machine's end."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     with soft_limit(resource.RLIMIT_AS, pages * resource.getpagesize() + more):
         yield

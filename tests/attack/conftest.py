@@ -19,7 +19,7 @@ def _quick_encoder(tmp_path_factory):
 
 @pytest.fixture
 def tmp_path():
-    """Return a folder in memory where there is one: thousands of files are written, and waiting for a disk tells nothing."""
+    """Return a folder in memory where there is one: thousands of files are written, and disks are slow."""
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="tacit-attack-", dir=memory if memory.is_dir() else None))
     yield folder

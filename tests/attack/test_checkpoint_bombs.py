@@ -21,7 +21,10 @@ BLOCK = 1 << 20
 def rewritten(content, members):
     """Return a checkpoint with some of its members replaced, or with new ones; None takes one out."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
         for name in {**dict.fromkeys(old.namelist()), **members}:
             body = members.get(name, None if name in members else old.read(name))
             if body is not None:

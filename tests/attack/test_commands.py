@@ -106,8 +106,14 @@ def collisions():
             for target in TARGETS:
                 if target == "the log" or command in ("label", "evaluate", "train"):
                     yield f"{command} onto {target} by {name.__name__}", (command, name, target, "out", False)
-            yield f"{command}, folder read, onto a file in it by {name.__name__}", (command, name, "the log", "out", True)
-            yield f"{command} --rejected the log by {name.__name__}", (command, name, "the log", "rejected", False)
+            yield (
+                f"{command}, folder read, onto a file in it by {name.__name__}",
+                (command, name, "the log", "out", True),
+            )
+            yield (
+                f"{command} --rejected the log by {name.__name__}",
+                (command, name, "the log", "rejected", False),
+            )
         yield f"{command} --rejected onto --out", (command, same_name, "the log", "both", False)
 
 
@@ -298,7 +304,16 @@ def strange_inputs(here):
     yield "an empty folder", here / "empty"
 
 
-WORDS = ("a FIFO in the folder", "a FIFO itself", "a device in the folder", "a link to nowhere", "a link to itself", "a folder named like a log", "brackets", "an empty folder")  # fmt: skip
+WORDS = (
+    *(
+        "a FIFO in the folder",
+        "a FIFO itself",
+        "a device in the folder",
+        "a link to nowhere",
+        "a link to itself",
+    ),
+    *("a folder named like a log", "brackets", "an empty folder"),
+)
 
 
 def test_strange_files_in_folders_are_passed_over_or_told(attack, place):
@@ -312,7 +327,11 @@ def test_strange_files_in_folders_are_passed_over_or_told(attack, place):
             raise changed(f"the path that it prints lacks something: {done.output[-200:]!r}")
         return outcome(done)
 
-    inputs = [(f"{command} on {words}", (words, command)) for words in WORDS for command in ("fit", "label", "convert")]
+    inputs = [
+        (f"{command} on {words}", (words, command))
+        for words in WORDS
+        for command in ("fit", "label", "convert")
+    ]
     attack("commands, strange files", listed(inputs), judge, seconds=8)
 
 
@@ -329,7 +348,11 @@ def test_the_folder_one_stands_in_is_a_place_for_logs(attack, place, monkeypatch
         return outcome(run(*commands(here, ".", here / "out.jsonl")[command]))
 
     names = ("fit", "label", "diagnose", "evaluate", "train", "convert")
-    attack("commands, this folder", listed((f"{n} ., {b} bad lines", (n, b)) for n in names for b in (0, 1)), judge)
+    attack(
+        "commands, this folder",
+        listed((f"{n} ., {b} bad lines", (n, b)) for n in names for b in (0, 1)),
+        judge,
+    )
 
 
 def draw_plain(chance):

@@ -1,4 +1,4 @@
-"""Disks that are full, or fail at the last moment: what was there stays, nothing half written is left, the user is told.
+"""Disks that are full, or fail at the last moment: what was there stays, nothing is left half written, users are told.
 
 A limit on the size of files stands for a full disk: it reaches every writer, those that are not in Python, too. Beside
 it, the calls by which a file becomes whole fail: the flush to the disk, and the new name.
@@ -29,7 +29,15 @@ OUTPUTS = {
     "convert": ("c.jsonl", "c.jsonl.gz", "c.jsonl.zst", "c.parquet"),
     "dsjson": ("c.dsjson",),
 }
-LEAST = {"fit": 2000, "label": 3000, "diagnose": 20_000, "evaluate": 300, "train": 2000, "convert": 3000, "dsjson": 3000}
+LEAST = {
+    "fit": 2000,
+    "label": 3000,
+    "diagnose": 20_000,
+    "evaluate": 300,
+    "train": 2000,
+    "convert": 3000,
+    "dsjson": 3000,
+}
 """Bytes that every output of a command is certain to have."""
 
 

@@ -19,12 +19,57 @@ import tacit
 EPISODES = 120
 SHARE_OF_PAGES = 0.1
 """Of inputs on which `diagnose` writes its page, which takes longer than all other commands together."""
-ON_PAGES = ("$$", "$x^2$", "\U0001f600", "\x00", "<script>alert(1)</script>", "{{ 7 * 7 }}", "\u202e[red]", "x" * 500)
+ON_PAGES = (
+    "$$",
+    "$x^2$",
+    "\U0001f600",
+    "\x00",
+    "<script>alert(1)</script>",
+    "{{ 7 * 7 }}",
+    "\u202e[red]",
+    "x" * 500,
+)
 """What a picture or a page could take for something else than letters."""
 STRANGE = (
-    *("$$", "$x^2$", "$\\frac{", "_{^}", "\U0001f600", "e\u0301", "\u202eright", "a\nb", "\t", "", " ", "\x00", "\x1b[31m"),
-    *("x" * 3000, "<script>alert(1)</script>", "{{ 7 * 7 }}", "{% raw %}", "[red]text[/red]", "[/]", "%s %d", "{0}"),
-    *("null", "NaN", "true", "0", "(start)", "s (step 1)", "begin", "__class__", "../../x", "&amp;", "\ufeff", "\uffff"),
+    *(
+        "$$",
+        "$x^2$",
+        "$\\frac{",
+        "_{^}",
+        "\U0001f600",
+        "e\u0301",
+        "\u202eright",
+        "a\nb",
+        "\t",
+        "",
+        " ",
+        "\x00",
+        "\x1b[31m",
+    ),
+    *(
+        "x" * 3000,
+        "<script>alert(1)</script>",
+        "{{ 7 * 7 }}",
+        "{% raw %}",
+        "[red]text[/red]",
+        "[/]",
+        "%s %d",
+        "{0}",
+    ),
+    *(
+        "null",
+        "NaN",
+        "true",
+        "0",
+        "(start)",
+        "s (step 1)",
+        "begin",
+        "__class__",
+        "../../x",
+        "&amp;",
+        "\ufeff",
+        "\uffff",
+    ),
     *(True, False, 0.1, 1e300, -1e300, 1e-320, -0.0, -5, 2**53 + 1, 2**63, 10**25, 1.0),
     *([1, 2], [0.5], {"a": 1}, {"b": 2.5, "a": -1}, [1e300], {"": 0}, {"$$": 1}),
 )
@@ -82,32 +127,38 @@ def draw_numbers(chance):
     return f"probability {p} in step {step} of {share:.0%}, reward {reward}", (found, False)
 
 
+def every_step(change):
+    return lambda n, record: [change(step) for step in record["steps"]]
+
+
+SHAPES = {
+    "no probabilities": every_step(lambda step: step.pop("probability")),
+    "no actions": every_step(lambda step: step.pop("actions")),
+    "one action": every_step(lambda step: step.update(action=0, actions=[0])),
+    "an action twice": every_step(lambda step: step.update(actions=[*step["actions"], step["action"]])),
+    "one context": lambda n, record: record.update(context="all"),
+    "contexts of their own": lambda n, record: record.update(context=f"c{n}"),
+    "vectors": lambda n, record: record.update(context=[n, 1 / (n + 1)]),
+    "vectors of other lengths": lambda n, record: record.update(context=[0.5] * (n % 3 + 1)),
+    "objects of other fields": lambda n, record: record.update(context={f"f{n % 3}": n}),
+    "huge vectors": lambda n, record: record.update(context=[1e300 * n, -1e300]),
+    "one feedback": lambda n, record: record.update(feedback="ok"),
+    "feedback of every kind": lambda n, record: record.update(feedback=("ok", 0.5, True, [1.0])[n % 4]),
+    "other lengths": lambda n, record: record["steps"].pop() if n % 3 == 0 else None,
+    "one step": lambda n, record: record.update(steps=record["steps"][-1:]),
+    "forty steps": lambda n, record: record.update(steps=record["steps"] * (13 if n < 20 else 1)),
+    "further keys": lambda n, record: record.update(more={"a": [{"b": None}]}, time=1e308, user="u" * 999),
+    "labels that look alike": lambda n, record: record["steps"][0].update(state=(1, "1", 1.0, True)[n % 4]),
+    "nothing strange": lambda n, record: None,
+}
+
+
 def draw_shapes(chance):
-    found = records()
-    shapes = {
-        "no probabilities": lambda: [step.pop("probability") for record in found for step in record["steps"]],
-        "no actions": lambda: [step.pop("actions") for record in found for step in record["steps"]],
-        "one context": lambda: [record.update(context="all") for record in found],
-        "contexts of their own": lambda: [record.update(context=f"c{n}") for n, record in enumerate(found)],
-        "vectors": lambda: [record.update(context=[n, 1 / (n + 1)]) for n, record in enumerate(found)],
-        "vectors of other lengths": lambda: [record.update(context=[0.5] * (n % 3 + 1)) for n, record in enumerate(found)],
-        "objects of other fields": lambda: [record.update(context={f"f{n % 3}": n}) for n, record in enumerate(found)],
-        "huge vectors": lambda: [record.update(context=[1e300 * n, -1e300]) for n, record in enumerate(found)],
-        "one feedback": lambda: [record.update(feedback="ok") for record in found],
-        "feedback of text and numbers": lambda: [record.update(feedback=("ok", 0.5, True, [1.0])[n % 4]) for n, record in enumerate(found)],
-        "one action": lambda: [step.update(action=0, actions=[0]) for record in found for step in record["steps"]],
-        "an action twice": lambda: [step.update(actions=[*step["actions"], step["action"]]) for record in found for step in record["steps"]],
-        "other lengths": lambda: [record["steps"].pop() for record in found[::3]],
-        "one step": lambda: [record.update(steps=record["steps"][-1:]) for record in found],
-        "forty steps": lambda: [record.update(steps=record["steps"] * 13) for record in found[:20]],
-        "one episode": lambda: found.__delitem__(slice(1, None)),
-        "two episodes": lambda: found.__delitem__(slice(2, None)),
-        "further keys": lambda: [record.update(more={"a": [{"b": None}]}, time=1e308, user="u" * 999) for record in found],
-        "labels that look alike": lambda: [record["steps"][0].update(state=(1, "1", 1.0, True)[n % 4]) for n, record in enumerate(found)],
-    }  # fmt: skip
-    name = list(shapes)[chance.integers(len(shapes))]
-    shapes[name]()
-    return name, (found, chance.random() < SHARE_OF_PAGES)
+    name = list(SHAPES)[chance.integers(len(SHAPES))]
+    found = records()[: (1, 2, EPISODES, EPISODES, EPISODES)[chance.integers(5)]]
+    for n, record in enumerate(found):
+        SHAPES[name](n, record)
+    return f"{name}, {len(found)} episodes", (found, chance.random() < SHARE_OF_PAGES)
 
 
 def write(path, found):
@@ -120,7 +171,10 @@ def judge_in(folder):
 
     def judge(given):
         found, page = given
-        log, fresh = folder / "logs.jsonl", ("labels.jsonl", "model", "copy.jsonl", "value.json", "agent", "page.html")
+        log, fresh = (
+            folder / "logs.jsonl",
+            ("labels.jsonl", "model", "copy.jsonl", "value.json", "agent", "page.html"),
+        )
         for name in fresh:
             (folder / name).unlink(missing_ok=True)
         write(log, found)
@@ -133,7 +187,16 @@ def judge_in(folder):
             if labelled.exit_code == 0:
                 check_labels(folder, labelled.output)
         check_events(folder, log)
-        evaluated = run("evaluate", log, "--model", folder / "model", "--policy", "uniform", "--out", folder / "value.json")
+        evaluated = run(
+            "evaluate",
+            log,
+            "--model",
+            folder / "model",
+            "--policy",
+            "uniform",
+            "--out",
+            folder / "value.json",
+        )
         if evaluated.exit_code == 0:
             read_json((folder / "value.json").read_text())
         run("train", log, "--model", folder / "model", "--out", folder / "agent")
@@ -203,7 +266,10 @@ def test_an_episode_that_is_there_twice_teaches_once(attack, tmp_path):
         write(folder / "a.jsonl", found + again)
         if how == "a copy":
             write(folder / "b.jsonl", found)
-        logs = {"the file twice": [folder / "a.jsonl"] * 2, "the folder and the file": [folder, folder / "a.jsonl"]}
+        logs = {
+            "the file twice": [folder / "a.jsonl"] * 2,
+            "the folder and the file": [folder, folder / "a.jsonl"],
+        }
         done = run("fit", *logs.get(how, [folder]), "--out", tmp_path / "model")
         if done.exit_code:
             return Outcome.REFUSED
@@ -231,7 +297,9 @@ def test_thousands_of_states_are_read_or_the_limit_is_named(attack, tmp_path):
         check_words(done.exit_code, done.output)
         told = "1,000" in done.output or "1000" in done.output
         if done.exit_code == 0 and not told and tacit.load_model(tmp_path / "model").certificate.tuples < n:
-            raise lost(f"{n} episodes, of which some were left out for a limit that is not named: {done.output[:200]}")
+            raise lost(
+                f"{n} episodes, of which some were left out for a limit that is not named: {done.output[:200]}"
+            )
         return outcome(done)
 
     attack("logs, thousands of states", drawn(3, draw_many), judge, seconds=60)

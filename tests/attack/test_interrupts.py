@@ -114,7 +114,9 @@ def test_an_interrupted_call_can_be_given_again(attack, tmp_path):
         if said != expected:
             raise changed(f"{call}, interrupted at {place}, then gives {said!r}, undisturbed {expected!r}")
         if saved(agent) != left:
-            raise changed(f"{call}, interrupted at {place} and given again, leaves another agent than one call")
+            raise changed(
+                f"{call}, interrupted at {place} and given again, leaves another agent than one call"
+            )
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

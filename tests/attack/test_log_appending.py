@@ -49,8 +49,8 @@ def draw(chance):
     torn = [int(n) for n in chance.integers(1, 150, size=chance.integers(1, 4))]
     shares = [None if chance.random() < 0.3 else float(chance.random()) for _ in torn]
     how = ["killed" if share is None else f"torn at {share:.2f}" for share in shares]
-    words = f"{ending}: {first} closed, then {', '.join(f'{n} {h}' for n, h in zip(torn, how, strict=True))}, {LAST} closed"
-    return words, (ending, first, torn, shares)
+    between = ", ".join(f"{n} {h}" for n, h in zip(torn, how, strict=True))
+    return f"{ending}: {first} closed, then {between}, {LAST} closed", (ending, first, torn, shares)
 
 
 def judge_in(folder):

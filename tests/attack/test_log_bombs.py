@@ -45,8 +45,16 @@ def files():
         yield f".zst of {size} MB of {byte}", ".jsonl.zst", zstandard.compress(good) + zstd_zeros(size, byte)
     yield "a line of 300 MB", ".jsonl", good + b'"' + b"a" * (300 << 20) + b'"\n' + line(episode=1)
     yield "a label of 20 MB", ".jsonl", good + line(episode=1, context="x" * (20 << 20)) + b"\n"
-    yield "a million steps", ".jsonl", good + line(episode=1, steps=[{"state": 0, "action": 0}] * 10**6) + b"\n"
-    yield "nested lists", ".jsonl", good + b'{"episode": 1, "context": ' + b"[" * 10**6 + b"]" * 10**6 + b"}\n"
+    yield (
+        "a million steps",
+        ".jsonl",
+        good + line(episode=1, steps=[{"state": 0, "action": 0}] * 10**6) + b"\n",
+    )
+    yield (
+        "nested lists",
+        ".jsonl",
+        good + b'{"episode": 1, "context": ' + b"[" * 10**6 + b"]" * 10**6 + b"}\n",
+    )
     yield "nested objects", ".jsonl", good + b'{"a":' * 10**5 + b"1" + b"}" * 10**5 + b"\n"
     yield "a number of a million digits", ".jsonl", good + b'{"episode": ' + b"9" * 10**6 + b"}\n"
     yield "empty lines", ".jsonl", good + b"\n" * (5 << 20)

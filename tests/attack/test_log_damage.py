@@ -106,13 +106,19 @@ def lines_damaged(content, chance):
     ]  # fmt: skip
     match chance.integers(8):
         case 0:
-            return "a line between", b"\n".join([*lines[:place], between[chance.integers(len(between))], *lines[place:]]) + b"\n"
+            return "a line between", b"\n".join(
+                [*lines[:place], between[chance.integers(len(between))], *lines[place:]]
+            ) + b"\n"
         case 1:
             return "cut", content[: chance.integers(len(content))]
         case 2:
-            return "two lines in one", b"\n".join([*lines[:place], lines[place] + lines[place - 1], *lines[place:]]) + b"\n"
+            return "two lines in one", b"\n".join(
+                [*lines[:place], lines[place] + lines[place - 1], *lines[place:]]
+            ) + b"\n"
         case 3:
-            return "half a line", b"\n".join([*lines[:place], lines[place][: len(lines[place]) // 2], *lines[place + 1 :]]) + b"\n"
+            return "half a line", b"\n".join(
+                [*lines[:place], lines[place][: len(lines[place]) // 2], *lines[place + 1 :]]
+            ) + b"\n"
         case 4:
             return "UTF-16", content.decode().encode("utf-16")
         case 5:
@@ -140,7 +146,7 @@ def test_damaged_lines_are_told(attack, tmp_path):
 
 
 def test_joined_logs_are_read_whole(attack, tmp_path):
-    """Two files in one, as `cat` joins them: with packed lines all is read, and what follows a damaged first is told of."""
+    """Two files in one, as `cat` joins them: all is read, and what follows a damaged first is told of."""
     model, kept = load_table_model(tmp_path), tmp_path / "kept"
     kept.mkdir()
 
