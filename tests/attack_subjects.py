@@ -48,7 +48,7 @@ def agent_file(name):
 
 
 def learner_of(name):
-    """Return a new agent by its stage or learner, the source that it plays, and how many episodes it takes to be there."""
+    """Return a new agent by its stage or learner, the source that it plays, and the episodes that lead there."""
     if name in ("text", "text uniform", *TEXT):
         learner = TEXT_LEARNERS["uniform" if name == "text uniform" else "tacit"]
         return learner.make(SHORT, 0, small_model()), learner.source(shop_env()), TEXT.get(name)

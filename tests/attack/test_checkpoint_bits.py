@@ -28,4 +28,4 @@ def test_checkpoints_with_damaged_bytes_are_refused_or_the_same(attack, tmp_path
         if resaved(loaded, tmp_path / "again") != subject_file(name):
             raise changed("it loads, and holds something else")
 
-    attack("checkpoints, bits", drawn(4000, draw), judge)
+    attack("checkpoints, bits", drawn(2000, draw), judge)

@@ -139,7 +139,7 @@ def test_no_output_replaces_an_input(attack, place):
         check_ending(done)
         return outcome(done)
 
-    attack("commands, output is input", listed(sampled(collisions(), 45)), judge)
+    attack("commands, output is input", listed(sampled(collisions(), 30)), judge)
 
 
 USELESS = {
@@ -184,7 +184,7 @@ def test_a_log_with_nothing_usable_fails_and_what_was_there_stays(attack, place)
         check_side_file(here, done.output)
         return Outcome.REFUSED
 
-    attack("commands, nothing usable", listed(sampled(inputs, 40)), judge)
+    attack("commands, nothing usable", listed(sampled(inputs, 24)), judge)
 
 
 def check_side_file(here, said):
@@ -236,7 +236,7 @@ def test_an_output_that_cannot_be_written_is_told(attack, place):
             raise raw(f"it does not say which file: {done.output[-200:]!r}")
         return outcome(done)
 
-    attack("commands, unwritable outputs", listed(sampled(unwritable(), 15)), judge)
+    attack("commands, unwritable outputs", listed(sampled(unwritable(), 10)), judge)
 
 
 def test_one_bad_line_in_a_read_only_folder_stops_nothing_or_names_the_remedy(attack, place):

@@ -121,7 +121,7 @@ def test_a_full_disk_leaves_what_was_there(attack, tmp_path):
         check_ending(done)
         return Outcome.REFUSED
 
-    attack("disks, commands", drawn(60, draw), judge)
+    attack("disks, commands", drawn(40, draw), judge)
 
 
 def draw_save(chance):
@@ -149,7 +149,7 @@ def test_a_full_disk_leaves_the_agent_that_was_saved(attack, tmp_path):
             return Outcome.REFUSED
         raise changed("it says that it was saved")
 
-    attack("disks, saving", drawn(150, draw_save), judge)
+    attack("disks, saving", drawn(60, draw_save), judge)
 
 
 def draw_append(chance):
@@ -180,7 +180,7 @@ def test_a_disk_that_fills_while_appending_keeps_what_was_closed(attack, tmp_pat
             raise changed("an episode is read twice")
         return Outcome.REFUSED if refused else Outcome.SOUND
 
-    attack("disks, appending", drawn(60, draw_append), judge)
+    attack("disks, appending", drawn(40, draw_append), judge)
 
 
 def append(path, episodes):

@@ -229,7 +229,7 @@ def check_events(folder, log):
 
 
 def test_strange_labels_are_labels(attack, tmp_path):
-    attack("logs, strange labels", drawn(30, draw_labels), judge_in(tmp_path), seconds=60)
+    attack("logs, strange labels", drawn(14, draw_labels), judge_in(tmp_path), seconds=60)
 
 
 def test_strange_labels_have_a_page(attack, tmp_path):
@@ -237,11 +237,11 @@ def test_strange_labels_have_a_page(attack, tmp_path):
 
 
 def test_strange_numbers_give_numbers(attack, tmp_path):
-    attack("logs, strange numbers", drawn(12, draw_numbers), judge_in(tmp_path), seconds=60)
+    attack("logs, strange numbers", drawn(8, draw_numbers), judge_in(tmp_path), seconds=60)
 
 
 def test_strange_shapes_are_read_or_refused(attack, tmp_path):
-    attack("logs, strange shapes", drawn(16, draw_shapes), judge_in(tmp_path), seconds=60)
+    attack("logs, strange shapes", drawn(10, draw_shapes), judge_in(tmp_path), seconds=60)
 
 
 def test_control_a_plain_log_passes_every_command(tmp_path):
@@ -278,7 +278,7 @@ def test_an_episode_that_is_there_twice_teaches_once(attack, tmp_path):
             raise changed(f"{EPISODES} episodes were counted as {used}, and nothing is said")
         return Outcome.SOUND
 
-    attack("logs, episodes twice", drawn(8, draw_twice), judge)
+    attack("logs, episodes twice", drawn(5, draw_twice), judge)
 
 
 def draw_many(chance):
@@ -321,7 +321,7 @@ def test_a_reward_that_is_none_is_refused(attack, tmp_path):
             raise changed(f"--c {c} is taken")
         return Outcome.REFUSED
 
-    attack("logs, --c", drawn(10, draw_option), judge)
+    attack("logs, --c", drawn(5, draw_option), judge)
 
 
 def test_lone_surrogates_are_told(attack, tmp_path):

@@ -25,7 +25,7 @@ PLAYED = {
     "text": 43,
 }
 """Episodes that each learner plays: enough to pass through all of its stages."""
-MANY, MOST, LONG = 20, 6, 1500
+MANY, MOST, LONG = 12, 4, 1500
 """Lines at which a call is interrupted; of one that runs more lines than `LONG`, and so takes long, fewer."""
 
 
@@ -149,7 +149,7 @@ def test_an_interrupted_save_leaves_the_old_file_or_the_new(attack, tmp_path):
         for name in ("tacit_fast", "text"):
             _, made = prepare("save", stations(name)[-1], path)
             total = count_lines(made)
-            for line in np.unique(np.linspace(1, total, min(total, scaled(100))).astype(int)):
+            for line in np.unique(np.linspace(1, total, min(total, scaled(50))).astype(int)):
                 yield f"{name}, save at line event {line}", (name, len(stations(name)) - 1, line)
 
     attack("agents, interrupts while saving", listed(inputs()), judge)

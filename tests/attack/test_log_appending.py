@@ -89,7 +89,7 @@ def check_read(path, closed, begun):
 
 
 def test_what_was_closed_is_read_whatever_was_killed_between(attack, tmp_path):
-    attack("logs, kills while appending", drawn(150, draw), judge_in(tmp_path))
+    attack("logs, kills while appending", drawn(100, draw), judge_in(tmp_path))
 
 
 def test_control_closed_without_a_kill_all_is_read(tmp_path):

@@ -93,7 +93,7 @@ def test_damaged_logs_never_change_in_silence(attack, tmp_path):
         path.write_bytes(content)
         return judge_log(path, model, EPISODES)
 
-    attack("logs, bits", drawn(700, draw), judge)
+    attack("logs, bits", drawn(400, draw), judge)
 
 
 def lines_damaged(content, chance):
@@ -142,7 +142,7 @@ def test_damaged_lines_are_told(attack, tmp_path):
         path.write_bytes(content)
         return judge_log(path, model, EPISODES)
 
-    attack("logs, lines", drawn(150, draw), judge)
+    attack("logs, lines", drawn(80, draw), judge)
 
 
 def test_joined_logs_are_read_whole(attack, tmp_path):
@@ -164,7 +164,7 @@ def test_joined_logs_are_read_whole(attack, tmp_path):
         path.write_bytes(content)
         return judge_log(path, model, EPISODES)
 
-    attack("logs, joined", drawn(60, draw), judge)
+    attack("logs, joined", drawn(40, draw), judge)
 
 
 def test_damaged_labels_never_change_in_silence(attack, tmp_path):
@@ -186,7 +186,7 @@ def test_damaged_labels_never_change_in_silence(attack, tmp_path):
         if list(read_labels(path)) != whole[ending][1]:
             raise changed("labels are read that are not those that were written")
 
-    attack("labels, bits", drawn(500, draw), judge)
+    attack("labels, bits", drawn(300, draw), judge)
 
 
 def test_damaged_encodings_never_change_in_silence(attack, tmp_path):

@@ -9,7 +9,7 @@ from contextlib import redirect_stderr
 
 import pytest
 from byte_damage import DAMAGES
-from campaign import Broken, Outcome, changed, drawn, listed, raw
+from campaign import Broken, Outcome, changed, drawn, listed, raw, scaled
 from commanding import invoke, run
 from study_samples import FRACTION, SMALL, stay_here, without_times
 
@@ -53,7 +53,7 @@ def test_damaged_results_are_computed_anew_or_told(attack, results):
             raise changed("the summary is another one")
         return Outcome.SOUND
 
-    attack("results, damaged", drawn(8, draw), judge, seconds=60)
+    attack("results, damaged", drawn(4, draw), judge, seconds=60)
 
 
 def in_child(work):
@@ -101,4 +101,4 @@ def test_two_commands_in_one_folder_do_no_harm(attack, results):
         if summary(copy) != summary(whole):
             raise changed("the summary is another one")
 
-    attack("results, two at once", listed((f"pair {n}", n) for n in range(3)), judge, seconds=90)
+    attack("results, two at once", listed((f"pair {n}", n) for n in range(scaled(1))), judge, seconds=90)

@@ -119,7 +119,7 @@ def test_signals_leave_whole_files_and_no_traceback(attack, tmp_path):
             judge_interrupt(code, said)
         return Outcome.REFUSED
 
-    attack("signals, label", drawn(9, draw), judge, seconds=90)
+    attack("signals, label", drawn(6, draw), judge, seconds=90)
     assert run(*words).exit_code == 0
 
 
@@ -156,7 +156,7 @@ def wait_for(condition, seconds):
     return None
 
 
-MANY = 40_000
+MANY = 20_000
 """Episodes that keep two workers busy for seconds."""
 
 

@@ -84,7 +84,7 @@ def cases():
         if where != "candidates" or name == "text"
     ]
     halves = [case for case in every if case[1][0] == "text" and "\\ud" in ascii(case[1][2])]
-    return halves + sampled([case for case in every if case not in halves], 50)
+    return halves + sampled([case for case in every if case not in halves], 30)
 
 
 def context_of(agent, chance):
