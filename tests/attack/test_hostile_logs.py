@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 from attack_subjects import model_file, table_episodes
-from campaign import Outcome, changed, drawn, listed, lost
+from campaign import Outcome, changed, drawn, listed, lost, scaled
 from commanding import check_words, outcome, read_json, run
 
 import tacit
@@ -20,14 +20,8 @@ EPISODES = 120
 SHARE_OF_PAGES = 0.1
 """Of inputs on which `diagnose` writes its page, which takes longer than all other commands together."""
 ON_PAGES = (
-    "$$",
-    "$x^2$",
-    "\U0001f600",
-    "\x00",
-    "<script>alert(1)</script>",
-    "{{ 7 * 7 }}",
-    "\u202e[red]",
-    "x" * 500,
+    *("$$", "\U0001f9ff", "\x00", "<script>alert(1)</script>"),
+    *("$x^2$", "{{ 7 * 7 }}", "\u202e[red]", "x" * 500, "\u6f22\u5b57", "\\frac{1}{2}"),
 )
 """What a picture or a page could take for something else than letters."""
 STRANGE = (
@@ -233,7 +227,7 @@ def test_strange_labels_are_labels(attack, tmp_path):
 
 
 def test_strange_labels_have_a_page(attack, tmp_path):
-    attack("logs, pages", listed(map(all_labels_with, ON_PAGES)), judge_in(tmp_path), seconds=60)
+    attack("logs, pages", listed(map(all_labels_with, ON_PAGES[: scaled(4)])), judge_in(tmp_path), seconds=60)
 
 
 def test_strange_numbers_give_numbers(attack, tmp_path):
@@ -307,7 +301,8 @@ def test_thousands_of_states_are_read_or_the_limit_is_named(attack, tmp_path):
 
 def draw_option(chance):
     c = (-3, 5, "nan", "inf", "-inf", 1e308, 1.0000001, -1e-9)[chance.integers(8)]
-    return f"{('fit', 'diagnose')[chance.integers(2)]} --c {c}", (("fit", "diagnose")[chance.integers(2)], c)
+    command = ("fit", "diagnose")[chance.integers(2)]
+    return f"{command} --c {c}", (command, c)
 
 
 def test_a_reward_that_is_none_is_refused(attack, tmp_path):
