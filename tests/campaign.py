@@ -121,7 +121,7 @@ def sampled(cases, most):
     return [cases[n] for n in np.sort(np.random.default_rng(SEED).choice(len(cases), most, replace=False))]
 
 
-def attack(name, inputs, judge, seconds=20.0):
+def attack(name, inputs, judge, seconds=60.0):
     """Return the campaign of all inputs, judged one by one; print its tally."""
     campaign, news = Campaign(name), time.monotonic()
     for number, make in enumerate(inputs):
@@ -160,7 +160,7 @@ def verdict(judge, given, seconds):
         return (Outcome.REFUSED, "") if is_ours(error) else (Outcome.TRACEBACK, locate(error))
 
 
-def isolated(judge, seconds=20.0):
+def isolated(judge, seconds=60.0):
     """Return a judge that judges in a process of its own, whose death by a signal is a verdict, too."""
 
     def judge_apart(given):

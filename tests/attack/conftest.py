@@ -30,7 +30,7 @@ def tmp_path():
 def attack(record_property):
     """Return a function that runs a campaign, keeps its tally for the end of the report, and checks it."""
 
-    def run(name, inputs, judge, seconds=20.0):
+    def run(name, inputs, judge, seconds=60.0):
         found = campaign.attack(name, inputs, judge, seconds)
         record_property("campaign", str(found))
         found.check()

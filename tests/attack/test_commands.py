@@ -280,6 +280,23 @@ def test_side_files_do_not_meet(attack, place):
     attack("commands, side files", listed(inputs), judge)
 
 
+def test_a_side_file_goes_with_the_lines_that_it_held(attack, place):
+    """A log whose bad lines were mended leaves no side file behind that still tells of them."""
+
+    def judge(command):
+        here = place()
+        log = here / "day" / "logs.jsonl"
+        good = log.read_text()
+        for text in (good + "{}\n", good):
+            log.write_text(text)
+            done = run(*commands(here, log, here / "out.jsonl")[command])
+        if stale := list(here.rglob("*.rejected.jsonl")):
+            raise changed(f"{stale[0].name} still tells of lines that are no more")
+        return outcome(done)
+
+    attack("commands, stale side files", listed((name, name) for name in ("fit", "label", "convert")), judge)
+
+
 def strange_inputs(here):
     """Yield folders and files that stand where logs should, and whether nothing usable is in them."""
     day = here / "day"
@@ -332,7 +349,7 @@ def test_strange_files_in_folders_are_passed_over_or_told(attack, place):
         for words in WORDS
         for command in ("fit", "label", "convert")
     ]
-    attack("commands, strange files", listed(inputs), judge, seconds=8)
+    attack("commands, strange files", listed(inputs), judge, seconds=15)
 
 
 def test_the_folder_one_stands_in_is_a_place_for_logs(attack, place, monkeypatch):

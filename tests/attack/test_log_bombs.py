@@ -75,7 +75,7 @@ def test_bombs_are_refused_with_little_memory(attack, tmp_path):
             raise lost("the good episode before the bomb is not read or not labelled")
 
     inputs = ((words, (ending, content)) for words, ending, content in files())
-    attack("logs, bombs", listed(inputs), isolated(judge, 40), seconds=120)
+    attack("logs, bombs", listed(inputs), isolated(judge), seconds=150)
 
 
 def test_control_an_episode_alone_is_read(tmp_path):

@@ -1,4 +1,4 @@
-"""Folders of results: damaged files in them are computed anew or told of, and two commands at once do no harm."""
+"""Folders of results: what is damaged in them is computed anew, and two commands at once do no harm."""
 
 import io
 import json
@@ -9,7 +9,7 @@ from contextlib import redirect_stderr
 
 import pytest
 from byte_damage import DAMAGES
-from campaign import Broken, Outcome, changed, drawn, listed, raw, scaled
+from campaign import changed, drawn, listed, lost, raw, scaled
 from commanding import invoke, run
 from study_samples import FRACTION, SMALL, stay_here, without_times
 
@@ -31,7 +31,7 @@ def summary(out):
     return without_times(json.loads((out / "synthetic" / "summary.json").read_text()))
 
 
-def test_damaged_results_are_computed_anew_or_told(attack, results):
+def test_damaged_results_are_computed_anew(attack, results):
     whole, copy = results
     files = sorted(str(path.relative_to(whole)) for path in whole.rglob("*") if path.is_file())
 
@@ -48,10 +48,9 @@ def test_damaged_results_are_computed_anew_or_told(attack, results):
         (copy / file).write_bytes(content)
         done = run(*WORDS, "--out", copy)
         if done.exit_code:
-            return Outcome.REFUSED
+            raise lost(f"one damaged file stops the study: {done.output[-150:]!r}")
         if summary(copy) != summary(whole):
             raise changed("the summary is another one")
-        return Outcome.SOUND
 
     attack("results, damaged", drawn(4, draw), judge, seconds=60)
 
@@ -97,7 +96,7 @@ def test_two_commands_in_one_folder_do_no_harm(attack, results):
             if code and "error: " not in said:
                 raise raw(f"it ends with {code}: {said[-200:]!r}")
             if code and "locked" not in said and "another" not in said:
-                raise Broken(Outcome.LOSS, f"one of two fails: {said[-200:]!r}")
+                raise lost(f"one of two fails: {said[-200:]!r}")
         if summary(copy) != summary(whole):
             raise changed("the summary is another one")
 
