@@ -91,7 +91,8 @@ def _is_null(column: Any) -> BoolArray:
     if bits is None or not column.null_count:
         return np.zeros(len(column), np.bool_)
     there = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-    return there[column.offset : column.offset + len(column)] == 0
+    missing: BoolArray = there[column.offset : column.offset + len(column)] == 0
+    return missing
 
 
 class ParquetRows:
