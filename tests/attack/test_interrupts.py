@@ -72,10 +72,10 @@ def cases(path):
     for name in PLAYED:
         for number in chosen(name):
             for call in ("begin", "act", "end", "abandon"):
-                yield from lines_of(path, name, number, call)
+                yield from places_in(path, name, number, call)
 
 
-def lines_of(path, name, number, call):
+def places_in(path, name, number, call):
     station = stations(name)[number]
     _, made = prepare(call, station, path)
     total = lines_of(made)
