@@ -56,9 +56,9 @@ class Signatures(NamedTuple):
     @staticmethod
     def join(parts: Sequence[Signatures]) -> Signatures:
         """Return the signatures of several parts, one after the other."""
-        return Signatures(
-            *(np.concatenate([np.empty(0, np.uint64), *each]) for each in zip(*parts, strict=True))
-        )
+        none = np.empty(0, np.uint64)
+        names, records = [part.names for part in parts], [part.records for part in parts]
+        return Signatures(np.concatenate([none, *names]), np.concatenate([none, *records]))
 
 
 class KnownNames:

@@ -10,6 +10,7 @@ from campaign import Broken, Campaign, Outcome, attack, drawn, isolated, listed,
 
 from tacit.base.checkpoint import load_tree
 from tacit.logs.record import find_fault
+from tacit.logs.survey import label_order
 from tacit.problem.layout import Layout
 
 
@@ -18,7 +19,7 @@ def refuse_in_tacit(_):
 
 
 def fail_in_tacit(_):
-    Layout.from_json(3)
+    label_order(None)
 
 
 def overflow_in_tacit(_):

@@ -30,7 +30,7 @@ OUTPUTS = {
     "dsjson": ("c.dsjson",),
 }
 LEAST = {
-    "fit": 2000,
+    "fit": 1500,
     "label": 3000,
     "diagnose": 20_000,
     "evaluate": 300,
