@@ -369,7 +369,7 @@ def test_another_base_model_is_refused(random_preset: Preset) -> None:
         ValueError, match=r"trained on a .* with checksum 1, got one with \d+; load the version"
     ):
         CausalLM.from_state({**state, "bases": [1, 2]})
-    with pytest.raises(ValueError, match=r"has \d+ weights, got \(3,\)"):
+    with pytest.raises(ValueError, match=r"policy must be float32 of shape \(\d+\), got .*\(3,\)"):
         CausalLM.from_state({**state, "policy": np.zeros(3, np.float32)})
 
 
