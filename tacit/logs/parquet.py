@@ -90,8 +90,8 @@ def _is_null(column: Any) -> BoolArray:
     bits = column.buffers()[0]
     if bits is None or not column.null_count:
         return np.zeros(len(column), np.bool_)
-    there = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-    return there[column.offset : column.offset + len(column)] == 0
+    there = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little").astype(np.bool_)
+    return ~there[column.offset : column.offset + len(column)]
 
 
 class ParquetRows:
