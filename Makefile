@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 SEEDS ?= 4
 
-.PHONY: run test lint types tests coverage docs bench lock licences audit clean
+.PHONY: run test lint types tests coverage attack docs bench lock licences audit clean
 
 run: .venv/ready  ## the paper's synthetic experiment beside its baselines
 	$(BIN)/tacit reproduce synthetic --seeds $(SEEDS)
@@ -26,6 +26,10 @@ coverage: .venv/ready  ## the rooms that hold kernels, interpreted: out-of-bound
 	OMP_NUM_THREADS=1 NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadfile -q -m "not compiled" \
 		$(KERNELS:%=tests/%) tests/test_agent.py tests/test_checks.py $(KERNELS:%=tacit/%) \
 		--cov --cov-report=term:skip-covered --cov-fail-under=95
+
+ATTACK ?= 40
+attack: .venv/ready  ## the campaigns of tests/attack at length, about an hour; ATTACK times as many inputs as in `make test`
+	OMP_NUM_THREADS=1 TACIT_ATTACK=$(ATTACK) $(BIN)/pytest -p no:xdist -q tests/attack
 
 docs: .venv/ready  ## the site, into site/; a warning is an error, and nothing comes from the network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean

@@ -10,10 +10,10 @@ HOME = str(Path(tacit.__file__).parent)
 
 
 class Interrupt:
-    """Raises KeyboardInterrupt before the `at`-th line; `came` says whether the call was that long."""
+    """Raises KeyboardInterrupt before the `at`-th line; `came` says whether the call was that long, `place` where."""
 
     def __init__(self, at):
-        self.left, self.came = at, False
+        self.left, self.came, self.place = at, False, "nowhere"
 
     def __call__(self, frame, event, argument):
         """Trace a new frame, if it is Tacit's."""
@@ -31,6 +31,7 @@ class Interrupt:
                 self.left -= 1
                 if self.left == 0:
                     self.came = True
+                    self.place = f"{Path(frame.f_code.co_filename).relative_to(HOME)}:{line}"
                     raise KeyboardInterrupt
             return trace
 
@@ -39,6 +40,11 @@ class Interrupt:
 
 def interrupted(call, at):
     """Return whether `call()` was interrupted before its `at`-th line; if it was not, it was done."""
+    return interrupt(call, at).came
+
+
+def interrupt(call, at):
+    """Make a call, interrupt it before its `at`-th line, and return the interrupt."""
     interrupt = Interrupt(at)
     before = sys.gettrace()
     sys.settrace(interrupt)
@@ -48,7 +54,7 @@ def interrupted(call, at):
         assert interrupt.came
     finally:
         sys.settrace(before)
-    return interrupt.came
+    return interrupt
 
 
 def lines_of(call):

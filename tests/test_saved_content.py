@@ -17,7 +17,7 @@ from tacit.envs.synthetic import synthetic_mdp
 from tacit.offline.fit import fit
 from tacit.offline.loading import load_model
 
-MUTATIONS = int(os.environ.get("TACIT_MUTATIONS", "40"))
+MUTATIONS = int(os.environ.get("TACIT_MUTATIONS", "20"))
 """Of each saved thing; as many more as one likes for a long run."""
 SEED = int(os.environ.get("TACIT_MUTATIONS_SEED", "0"))
 
@@ -40,7 +40,7 @@ def attack(path, kind, attempt):
                 outcomes["refused when it acts"] += 1
             else:
                 faults.append(f"{number}: {what}: {error!r}")
-    print(f"{path.name}: {dict(outcomes)}, {len(faults)} faults")
+    print(f"{path.name}: {dict(outcomes)}, {len(faults)} faults", *faults, sep="\n")
     assert faults == []
     assert outcomes["refused"] > MUTATIONS / 3
 

@@ -31,7 +31,7 @@ LONGEST_SHOWN = 80
 WRONG = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, MemoryError)
 """What classes that do not read through a `Saved` may raise when their state is wrong."""
 
-Shape = tuple[int | None, ...]
+Lengths = tuple[int | None, ...]
 """The shape that an array must have; None is any length."""
 T = TypeVar("T")
 
@@ -109,17 +109,17 @@ got 1.5; use an earlier copy
             self.refuse(name, f"one of {list(options)}")
         return value
 
-    def floats(self, name: str, shape: Shape, low: float = -LARGEST, high: float = LARGEST) -> FloatArray:
+    def floats(self, name: str, shape: Lengths, low: float = -LARGEST, high: float = LARGEST) -> FloatArray:
         """Return an array of numbers from `low` to `high`."""
         array: FloatArray = self._array(name, shape, np.float64, low, high)
         return array
 
-    def single_floats(self, name: str, shape: Shape, low: float = -LARGEST_SINGLE) -> NDArray[np.float32]:
+    def single_floats(self, name: str, shape: Lengths, low: float = -LARGEST_SINGLE) -> NDArray[np.float32]:
         """Return an array of numbers of single precision from `low` on."""
         array: NDArray[np.float32] = self._array(name, shape, np.float32, low, LARGEST_SINGLE)
         return array
 
-    def wholes(self, name: str, shape: Shape, low: int = 0, high: int = LARGEST_COUNT) -> IntArray:
+    def wholes(self, name: str, shape: Lengths, low: int = 0, high: int = LARGEST_COUNT) -> IntArray:
         """Return an array of whole numbers from `low` to `high`, which together are no more than can be counted."""
         array: IntArray = self._array(name, shape, np.int64, low, high)
         self.check(array.sum(dtype=np.float64) <= LARGEST_COUNT, name, f"at most {LARGEST_COUNT} together")
@@ -131,7 +131,7 @@ got 1.5; use an earlier copy
         self.check((array[1:] > array[:-1]).all(), name, "ascending")
         return array
 
-    def flags(self, name: str, shape: Shape) -> BoolArray:
+    def flags(self, name: str, shape: Lengths) -> BoolArray:
         """Return an array of truth values."""
         array: BoolArray = self._array(name, shape, np.bool_, False, True)
         return array
@@ -198,7 +198,7 @@ got 1.5; use an earlier copy
             self._parts[name] = Saved(value, self._source, self._place(name))
         return self._parts[name]
 
-    def _array(self, name: str, shape: Shape, dtype: type, low: float, high: float) -> Any:
+    def _array(self, name: str, shape: Lengths, dtype: type, low: float, high: float) -> Any:
         array = self._find(name)
         fits = isinstance(array, np.ndarray) and array.dtype == dtype and len(array.shape) == len(shape)
         if not fits or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):

@@ -37,12 +37,12 @@ def check_number(name: str, value: Any, low: float, high: float = math.inf) -> N
     ValueError: delta must be a number above 0 and below 1, got 1.0
     """
     least, most = (LEAST if low == 0 else low), min(high, MOST)
-    if not (is_number(value) and low < value < high and least <= value <= most):
+    if not (is_numeric(value) and low < value < high and least <= value <= most):
         above = f" and below {high:g}" if high < math.inf else ""
         raise ValueError(f"{name} must be a number above {low:g}{above}, got {value!r}")
 
 
-def is_number(value: Any) -> bool:
+def is_numeric(value: Any) -> bool:
     """Return whether `value` is a number, of Python or of NumPy; True and False are none."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
@@ -54,7 +54,7 @@ def check_within(name: str, value: Any, low: float, high: float) -> None:
     Traceback (most recent call last):
     ValueError: c must be a number from 0 to 1, got 5
     """
-    if not (is_number(value) and low <= value <= high):
+    if not (is_numeric(value) and low <= value <= high):
         raise ValueError(f"{name} must be a number from {low:g} to {high:g}, got {value!r}")
 
 

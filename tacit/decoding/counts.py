@@ -21,7 +21,7 @@ from tacit.base.saved import LARGEST_COUNT, Saved
 from tacit.decoding.tuples import Tuples, counted_shape
 from tacit.problem.layout import Layout
 
-Shape = tuple[int, int, int, int]
+CountShape = tuple[int, int, int, int]
 """(S_H, G, V, K): endings, context groups, feedback values, actions."""
 PlaceIndex = tuple[int, int]
 """An ending and a context group."""
@@ -45,12 +45,12 @@ class SeenCounts:
            [0., 1.]])
     """
 
-    shape: Shape
+    shape: CountShape
     cells: IntArray
     numbers: FloatArray
 
     @staticmethod
-    def empty(shape: Shape) -> SeenCounts:
+    def empty(shape: CountShape) -> SeenCounts:
         """Return the counts of nothing."""
         if math.prod(shape) > MOST_CELLS:
             raise ValueError(
@@ -147,7 +147,7 @@ class SeenCounts:
 
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any], whole: bool = False) -> SeenCounts:
-        """Return the counts that `to_state` described, over a layout's contexts and feedback; `whole` if they must be."""
+        """Return the counts that `to_state` described, over a layout's contexts and feedback; `whole` if need be."""
         saved, shape = Saved.of(state), counted_shape(layout)
         _, G, V, K = shape
         cells = saved.indices("cells", math.prod(shape))
@@ -190,7 +190,7 @@ class TupleCounts:
     square: SeenCounts  # (S_H, G, 1, K)
 
     @staticmethod
-    def empty(shape: Shape) -> TupleCounts:
+    def empty(shape: CountShape) -> TupleCounts:
         """Return sums of no tuples."""
         S, G, _, K = shape
         return TupleCounts(SeenCounts.empty(shape), SeenCounts.empty(shape), SeenCounts.empty((S, G, 1, K)))
@@ -245,7 +245,7 @@ class RunningCounts:
     (2, 2.0)
     """
 
-    def __init__(self, shape: Shape, seen: SeenCounts | None = None) -> None:
+    def __init__(self, shape: CountShape, seen: SeenCounts | None = None) -> None:
         self.shape = shape
         self._tables: dict[PlaceIndex, dict[int, float]] = {}  # by place, then by value and action
         self._tuples: dict[PlaceIndex, int] = {}
@@ -290,7 +290,7 @@ class RunningCounts:
 
 
 def flat_cells(
-    shape: Shape, endings: IntArray, groups: IntArray, values: IntArray, actions: IntArray
+    shape: CountShape, endings: IntArray, groups: IntArray, values: IntArray, actions: IntArray
 ) -> IntArray:
     """Return the flat index of each (ending, group, value, action)."""
     _, G, V, K = shape

@@ -18,7 +18,7 @@ from typing import NoReturn
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.base.validation import SIMPLEX_TOLERANCE, check_number, is_number
+from tacit.base.validation import LEAST, SIMPLEX_TOLERANCE, check_number, is_numeric
 from tacit.decoding.posterior import Posterior
 from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
@@ -275,7 +275,7 @@ def check_constants(theta: float, M: float, c: float, n_actions: int, kappa: flo
 
 def check_theta(theta: float) -> None:
     """Raise ValueError unless theta is a reward above 0 (dev. 26)."""
-    if not (is_number(theta) and 0 < theta <= 1):
+    if not (is_numeric(theta) and 0 < theta <= 1):
         raise ValueError(f"theta must be in (0, 1], got {theta!r}; it is the least reward of the best action")
 
 
@@ -290,13 +290,13 @@ def check_order(theta: float, M: float) -> None:
 
 def check_c(c: float) -> None:
     """Raise ValueError unless c is a reward."""
-    if not (is_number(c) and 0 <= c <= 1):
+    if not (is_numeric(c) and 0 <= c <= 1):
         raise ValueError(f"c must be in [0, 1], got {c!r}; it is the expected reward of homogeneous states")
 
 
 def check_kappa(kappa: float | None) -> None:
-    """Raise ValueError unless kappa is left out or a positive number."""
-    if kappa is not None and not (is_number(kappa) and 0 < kappa < np.inf):
+    """Raise ValueError unless kappa is left out or a positive number, which can be divided by."""
+    if kappa is not None and not (is_numeric(kappa) and LEAST <= kappa < np.inf):
         raise ValueError(f"kappa must be positive and finite, got {kappa!r}; leave it out to use Lemma 3.4's")
 
 

@@ -15,7 +15,7 @@ from tacit.base.validation import (
     check_number,
     check_whole,
     check_within,
-    is_number,
+    is_numeric,
 )
 from tacit.decoding.decoder import DecoderSettings, check_settings
 from tacit.decoding.inverse_kinematics import check_method
@@ -46,7 +46,7 @@ class HomingSettings:
         check_whole("homing episodes", self.episodes, 1)
         check_number("delta", self.delta, 0, 1)
         check_within("bonus_scale", self.bonus_scale, 0, MOST)
-        if not (is_number(self.epsilon) and LEAST <= self.epsilon <= 0.25):
+        if not (is_numeric(self.epsilon) and LEAST <= self.epsilon <= 0.25):
             raise ValueError(
                 f"epsilon must lie in (0, 0.25], got {self.epsilon!r}: a state counts as reachable from a "
                 "frequency of 4 epsilon on, which cannot pass 1"

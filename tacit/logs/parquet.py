@@ -90,8 +90,9 @@ def _is_null(column: Any) -> BoolArray:
     bits = column.buffers()[0]
     if bits is None or not column.null_count:
         return np.zeros(len(column), np.bool_)
-    there = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little").astype(np.bool_)
-    return ~there[column.offset : column.offset + len(column)]
+    there = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    missing: BoolArray = there[column.offset : column.offset + len(column)] == 0
+    return missing
 
 
 class ParquetRows:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,10 @@ SMALLEST = 1 << 12
 """Places of an empty table, a power of two as all sizes."""
 FULL = 0.6
 """Share of the places beyond which a table is doubled."""
-MULTIPLIER = 0x9E3779B97F4A7C15
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio, odd: multiplying by it spreads what differs in low bits over high ones."""
+ZEROS = [b"\0" * (8 - n) for n in range(8)]
+"""What fills texts up to whole words, by their length modulo 8."""
 NEW, REPEATED, ANOTHER = 0, 1, 2
 
 WordArray = npt.NDArray[np.uint64]
@@ -145,42 +147,28 @@ def digest(texts: Sequence[bytes]) -> WordArray:
     >>> len(set(digest([b"", b"a", b"b", b"ab", b"a"]).tolist()))
     4
     """
-    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
-    return digest_parts(np.frombuffer(b"".join(texts), np.uint8), ends)
+    words = np.frombuffer(b"".join([text + ZEROS[len(text) % 8] for text in texts]), np.uint64)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    with np.errstate(over="ignore"):  # modulo 2^64 is meant; compiled code does not ask
+        return digest_words(words, lengths)
 
 
 @kernel
-def read_word(octets: npt.NDArray[np.uint8], at: int) -> Any:
-    """Return the 8 bytes from a place on as one number; written out, for so it is one instruction."""
-    low = np.uint64(octets[at]) | np.uint64(octets[at + 1]) << np.uint64(8)
-    low |= np.uint64(octets[at + 2]) << np.uint64(16) | np.uint64(octets[at + 3]) << np.uint64(24)
-    high = np.uint64(octets[at + 4]) | np.uint64(octets[at + 5]) << np.uint64(8)
-    high |= np.uint64(octets[at + 6]) << np.uint64(16) | np.uint64(octets[at + 7]) << np.uint64(24)
-    return low | high << np.uint64(32)
+def digest_words(words: WordArray, lengths: npt.NDArray[np.int64]) -> WordArray:
+    """Return 64 bits of each text, given all texts in words of 8 bytes, each filled up with 1 to 8 zeros.
 
-
-@kernel
-def digest_parts(joined: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> WordArray:
-    """Return 64 bits of each part of `joined`; the n-th goes from ends[n - 1] to ends[n].
-
-    Words w of 8 bytes are taken in by h <- (h ^ w) m, h <- h ^ (h >> 32), both of which lose nothing.
+    From h = n, a text's length, each word w is taken in by h <- (h ^ w) m, h <- h ^ (h >> 32), which lose nothing.
     """
-    found, multiplier, half = np.empty(len(ends), np.uint64), np.uint64(MULTIPLIER), np.uint64(32)
-    begin = 0
-    for n in range(len(ends)):
-        end = ends[n]
-        h, whole = np.uint64(end - begin + 1), begin + (end - begin) // 8 * 8
-        for at in range(begin, whole, 8):
-            h = (h ^ read_word(joined, at)) * multiplier
+    found, half, at = np.empty(len(lengths), np.uint64), np.uint64(32), 0
+    for n in range(len(lengths)):
+        h = np.uint64(lengths[n])
+        for place in range(at, at + lengths[n] // 8 + 1):
+            h = (h ^ words[place]) * MULTIPLIER
             h ^= h >> half
-        rest = np.uint64(0)
-        for at in range(whole, end):
-            rest = (rest << np.uint64(8)) | np.uint64(joined[at])
-        h = (h ^ rest) * multiplier
-        h = (h ^ (h >> half)) * multiplier
+        h *= MULTIPLIER  # once more, for the last word
         h ^= h >> half
         found[n] = h if h != np.uint64(0) else np.uint64(1)
-        begin = end
+        at += lengths[n] // 8 + 1
     return found
 
 

@@ -24,7 +24,7 @@ from tacit.problem.spaces import (
     Space,
     abridge_labels,
     check_labels,
-    read_labels,
+    saved_labels,
     space_from_json,
 )
 
@@ -149,8 +149,8 @@ class Layout:
         states, actions = saved.entries("states"), saved.entries("actions")
         offered = [actions.entries(h) for h in actions]
         layout = Layout(
-            states=tuple(read_labels(states, h) for h in states),
-            actions=tuple(tuple(read_labels(layer, s) for s in layer) for layer in offered),
+            states=tuple(saved_labels(states, h) for h in states),
+            actions=tuple(tuple(saved_labels(layer, s) for s in layer) for layer in offered),
             contexts=space_from_json(saved.part("contexts")),
             feedback=space_from_json(saved.part("feedback")),
             names=_read_names(saved.entries("names")) if saved.has("names") else None,

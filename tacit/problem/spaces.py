@@ -121,11 +121,11 @@ def space_from_json(data: Mapping[str, Any]) -> Space:
     """Return the space that `to_json` described."""
     saved = Saved.of(data)
     if saved.choice("kind", ("finite", "vectors")) == "finite":
-        return Finite(read_labels(saved, "labels"))
+        return Finite(saved_labels(saved, "labels"))
     return Vectors(saved.whole("dimension", 1), saved.texts("fields") if "fields" in saved else None)
 
 
-def read_labels(saved: Saved, name: str) -> tuple[Label, ...]:
+def saved_labels(saved: Saved, name: str) -> tuple[Label, ...]:
     """Return a saved list of labels; what they may be, `check_labels` says."""
     entries = saved.entries(name)
     return tuple(entries[i] for i in entries)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.base.saved import Saved
+from tacit.base.saved import LARGEST, Saved
 from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -121,16 +121,16 @@ def _read_constants(saved: Saved) -> dict[str, tuple[float, float, float]]:
     """Return estimate, low and high of each constant."""
     found = {}
     for name in ("theta", "M", "sigma"):
-        estimate, low, high = _read_numbers(saved, name, 3)
+        estimate, low, high = _read_numbers(saved, name, 3, math.inf if name == "sigma" else LARGEST)
         saved.check(0 <= low <= high, name, "an estimate with an interval")
         found[name] = (estimate, low, high)
     return found
 
 
-def _read_numbers(saved: Saved, name: str, n: int) -> list[float]:
+def _read_numbers(saved: Saved, name: str, n: int, high: float = LARGEST) -> list[float]:
     entries = saved.entries(name)
     saved.check(len(entries) == n, name, f"{n} numbers")
-    return [entries.number(i, high=math.inf) for i in entries]
+    return [entries.number(i, high=high) for i in entries]
 
 
 def _read_place(saved: Saved) -> Place:

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from interrupting import interrupted
 
 from tacit.base.randomness import BLOCK, EpisodeDraws, check_seed, draw_index
 
@@ -50,3 +51,11 @@ def test_draw_index_passes_through_the_running_sum():
 def test_draw_index_never_picks_what_cannot_happen():
     rounded = np.array([0.1, 0.2, 0.0]) / 0.3 * (1 - 1e-12)
     assert draw_index(rounded, 1 - 1e-16) == 1
+
+
+def test_a_block_whose_drawing_is_interrupted_is_drawn_again():
+    expected = [EpisodeDraws(1, 2).row(episode).tolist() for episode in (0, BLOCK)]
+    for at in range(1, 12):
+        draws = EpisodeDraws(1, 2)
+        assert interrupted(lambda draws=draws: (draws.row(0), draws.row(BLOCK)), at)
+        assert [draws.row(episode).tolist() for episode in (0, BLOCK)] == expected

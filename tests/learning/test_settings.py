@@ -60,6 +60,7 @@ def test_json_round_trip():
         (DecoderSettings, {"theta": 0.9, "M": 0.5}),
         (DecoderSettings, {"M": float("nan")}),
         (DecoderSettings, {"kappa": 0.0}),
+        (DecoderSettings, {"kappa": 5e-324}),
         (FastSettings, {"gamma_scale": 1e300}),
         (TextSettings, {"decoder": DecoderSettings()}),
         (TextSettings, {"model": 3}),

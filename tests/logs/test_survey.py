@@ -8,6 +8,7 @@ import pytest
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic_mdp
+from tacit.logs import survey as survey_module
 from tacit.logs.encoding import EncodedEpisode, LogReader
 from tacit.logs.episode import LoggedEpisode, LoggedStep
 from tacit.logs.record import LogError
@@ -124,3 +125,48 @@ def test_labels_of_equal_numbers_are_equal():
     assert label_of(2.0) == label_of(2) == 2
     assert label_of({"b": 1, "a": 2}) == label_of({"a": 2, "b": 1})
     assert Finite((1, 2)).encode(label_of(np.float64(2.0)), "context") == 1
+
+
+def test_numbers_are_states_however_many():
+    """More than a thousand were left out in part, as states that the layout did not know."""
+    logs = [episode((n % 1500, n % 3)) for n in range(3000)]
+    survey = survey_logs(logs)
+    assert survey.text == ()
+    layout = survey.layout()
+    assert layout.endings.labels == tuple(range(1500))
+    reader = LogReader(layout)
+    assert all(isinstance(reader.read(each.to_json(), line=1), EncodedEpisode) for each in logs)
+    wide = survey_logs([episode(("s", n)) for n in range(1200)]).layout()
+    assert wide.actions == ((tuple(range(1200)),),)
+
+
+@pytest.mark.parametrize(
+    ("limit", "logs", "said"),
+    [
+        (
+            "MOST_STATES",
+            [episode((n, 0)) for n in range(60)],
+            "a step can have 20 different states, step 1 has more",
+        ),
+        ("MOST_ACTIONS", [episode(("s", n)) for n in range(60)], "a state can have 20 different actions"),
+        ("MOST_PAIRS", [episode((n, n % 4, (0, 1, 2, 3))) for n in range(60)], "can be 20, got 60 x 4"),
+    ],
+)
+def test_more_than_a_layout_holds_is_refused_with_the_limit_and_a_remedy(monkeypatch, limit, logs, said):
+    monkeypatch.setattr(survey_module, limit, 20)
+    parts = survey_logs(logs[:30])
+    parts.merge(survey_logs(logs[30:]))
+    for survey in (survey_logs(logs), parts):
+        with pytest.raises(LogError, match=said) as caught:
+            survey.layout()
+        assert "bin" in str(caught.value)
+        assert "give a layout" in str(caught.value)
+
+
+def test_a_survey_keeps_no_more_than_it_can_use(monkeypatch):
+    monkeypatch.setattr(survey_module, "MOST_STATES", 20)
+    monkeypatch.setattr(survey_module, "MOST_PHRASES", 10)
+    logs = [episode((f"said {n}", 0)) for n in range(50)] + [episode((n, 0)) for n in range(50)]
+    (step,) = survey_logs(logs).common.steps
+    assert (len(step.actions), step.strings) == (21 + 11, 11)
+    assert survey_logs(logs).text == ("state",)

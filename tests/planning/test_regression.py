@@ -539,3 +539,18 @@ def test_a_finite_class_with_values_outside_the_unit_interval_is_refused(value):
     tables[3, 1, 1, 1] = value
     with pytest.raises(ValueError, match=r"functions must have values in \[0, 1\]"):
         Aggregating(FINITE, tables)
+
+
+@every_oracle
+def test_learning_changes_nothing_until_it_is_committed_and_may_be_committed_twice(build):
+    oracle = build()
+    rng, vectors = np.random.default_rng(3), oracle._inputs.contexts is VECTORS.contexts
+    for _ in range(5):
+        before, context = oracle.to_state(), context_at(vectors, rng)
+        changes = oracle.learn(context, 1, 1, float(rng.random()))
+        assert_same_state(oracle.to_state(), before)
+        commit(changes)
+        once = oracle.to_state()
+        assert any((once[name] != before[name]).any() for name in once)
+        commit(changes)
+        assert_same_state(oracle.to_state(), once)

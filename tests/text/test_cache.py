@@ -2,6 +2,7 @@
 
 import random
 import sqlite3
+import threading
 from collections import Counter
 
 import numpy as np
@@ -124,3 +125,26 @@ def test_a_damaged_row_is_replaced_in_the_file(tmp_path):
     again.put({"k": value, "l": value})
     found = EncodingCache(path).get(["k", "l"])
     assert all(np.array_equal(found[key], value) for key in ("k", "l"))
+
+
+def test_threads_share_a_store(tmp_path):
+    cache, errors = EncodingCache(tmp_path / "store"), []
+
+    def use(number):
+        try:
+            for n in range(50):
+                cache.put({f"{number} {n}": np.full(2, n, np.float32)})
+                cache.forget()
+                assert cache.get([f"{number} {n}"])[f"{number} {n}"].tolist() == [n, n]
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert (
+        len(EncodingCache(tmp_path / "store").get([f"{i} {n}" for i in range(4) for n in range(50)])) == 200
+    )

@@ -239,6 +239,35 @@ def test_saved_copy_goes_on_bit_for_bit(random_preset: Preset, episodes: int, tm
     assert_same_state(model.fit(reactions(9)).to_state(), copied.fit(reactions(9)).to_state())
 
 
+def test_what_is_interrupted_leaves_the_model_as_it_was(random_preset: Preset) -> None:
+    """A fit in its midst, an episode that is not committed, and a step of AdamW; then they are made as if at once."""
+    model, twin = (CausalLM(random_preset, LanguageModelSettings(batch=2, epochs=2)) for _ in range(2))
+
+    def stop(done: int, total: int, what: str) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    before = model.to_state()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(reactions(10), stop)
+    assert_same_state(model.to_state(), before)
+    model, twin = model.fit(reactions(10)), twin.fit(reactions(10))
+    for action in (0, 1):
+        before = model.to_state()
+        changes = model.reinforce([Choice(RED, DOORS, action, 1 / 3)], 0.5)
+        assert_same_state(model.to_state(), before)
+        model.score(RED, DOORS)  # with the weights from before the step
+        for _ in range(2):
+            commit(changes)
+        play_once(twin, action)
+        assert_same_state(model.to_state(), twin.to_state())
+        assert (model.score(RED, DOORS) == twin.score(RED, DOORS)).all()
+
+
+def play_once(model: CausalLM, action: int) -> None:
+    commit(model.reinforce([Choice(RED, DOORS, action, 1 / 3)], 0.5))
+
+
 def test_steps_are_made_once_a_batch_is_full(random_preset: Preset) -> None:
     model = CausalLM(random_preset, LanguageModelSettings(batch=3))
     start = model.to_state()["policy"]
