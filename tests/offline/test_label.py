@@ -11,6 +11,7 @@ import pytest
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs import lines, packing, pieces
+from tacit.logs.convert import convert
 from tacit.logs.labels import COLUMNS
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, check_raws, read_logs
@@ -89,6 +90,21 @@ def test_bad_lines_are_located_and_the_rest_is_labelled(logs, model, tmp_path):
     with pytest.raises(LogError, match="line 1001"):
         model.label(tmp_path / "bad.jsonl", tmp_path / "labels.jsonl")
     assert (tmp_path / "labels.jsonl").read_text() == "old"
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst"])
+@pytest.mark.parametrize("damage", ["torn", "garbage"])
+def test_of_a_damaged_file_all_that_can_be_read_is_labelled(logs, model, tmp_path, ending, damage):
+    """As many episodes as a conversion reads, and all of them where there is but garbage after the last."""
+    path, content = tmp_path / f"logs.{ending}", (logs / f"logs.{ending}").read_bytes()
+    path.write_bytes(content + b"garbage" if damage == "garbage" else content[: len(content) * 2 // 3])
+    told, also = Problems(), Problems()
+    labelled = model.label(path, tmp_path / "labels.jsonl", problems=told)
+    converted = convert(path, tmp_path / "logs.jsonl", "logs", problems=also)
+    assert labelled.rows == converted.rows > EPISODES / 2
+    assert damage != "garbage" or labelled.rows == EPISODES
+    assert dict(told.by_rule) == dict(also.by_rule) == {"damaged-file": 1}
 
 
 def test_a_damaged_parquet_file_is_told(model, tmp_path):
