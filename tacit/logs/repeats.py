@@ -55,9 +55,11 @@ class Signatures(NamedTuple):
 
     @staticmethod
     def join(parts: Sequence[Signatures]) -> Signatures:
-        """Return the signatures of several parts, one after the other."""
+        """Return the signatures of several parts, one after the other; of none, where there are but empty lines."""
+        none = np.empty(0, np.uint64)
         return Signatures(
-            *(np.concatenate([np.empty(0, np.uint64), *each]) for each in zip(*parts, strict=True))
+            np.concatenate([none, *(part.names for part in parts)]),
+            np.concatenate([none, *(part.records for part in parts)]),
         )
 
 

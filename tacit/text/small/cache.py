@@ -146,7 +146,11 @@ def _telling(path: Path) -> Iterator[None]:
     """Say what to do where the store cannot be used."""
     try:
         yield
-    except (OSError, sqlite3.Error) as error:
+    except (
+        OSError,
+        sqlite3.Error,
+        UnicodeDecodeError,
+    ) as error:  # SQLite quotes what it finds, whatever it is
         raise ValueError(
             f"encodings are kept in {os.fspath(path)!r}, which cannot be used ({error}); remove the file, or set "
             "TACIT_CACHE to a folder that can be written"
