@@ -370,7 +370,7 @@ def test_the_command_says_what_came_of_it(folder, tmp_path):
     said = run("convert", events, tmp_path / "logs.jsonl", "--to", "logs")
     assert "2 episodes read, 2 rows written." in said
     assert "1 episodes set aside (not-json: 1)" in said
-    assert json.loads((tmp_path / "day.rejected.jsonl").read_text())["line"] == 5
+    assert json.loads((tmp_path / "day.json.rejected.jsonl").read_text())["line"] == 5
     run("convert", events, tmp_path / "strict.jsonl", "--to", "logs", "--strict", code=1)
     assert not (tmp_path / "strict.jsonl").exists()
     labels = ("--labels", folder / "labels.jsonl")

@@ -192,7 +192,7 @@ import re, sys
 from pathlib import Path
 from tacit.logs.pieces import iterate_raw
 rules = [raw.fault.rule for raw in iterate_raw([Path(sys.argv[1])])]
-peak = re.search("VmHWM:\\\\s+(\\\\d+) kB", Path("/proc/self/status").read_text())  # `getrusage` tells the parent's, too
+peak = re.search("VmHWM:\\\\s+(\\\\d+) kB", Path("/proc/self/status").read_text())
 print(rules, int(peak[1]) // 1024)
 """
 
