@@ -32,7 +32,7 @@ def describe_runs(runs: Runs) -> dict[str, Any]:
             "jobs": request.n_jobs,
         },
         **runs.study.origin,
-        "commit": commit(),
+        "commit": git_commit(),
         "versions": {"python": platform.python_version()} | {name: installed(name) for name in PACKAGES},
         "platform": f"{platform.system()} on {platform.machine()}, {available_cores()} cores",
         "seeds": list(range(request.n_seeds)),
@@ -73,7 +73,7 @@ def installed(package: str) -> str | None:
         return None
 
 
-def commit() -> str | None:
+def git_commit() -> str | None:
     """Return the commit that Tacit's own files are checked out from, marked if they were changed since."""
     package = Path(str(files("tacit")))
     if _git(package, "ls-files", "--error-unmatch", "__init__.py") is None:

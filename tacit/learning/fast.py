@@ -54,7 +54,7 @@ GROWTH = 1.1
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
 
-Place = tuple[int, int, int, int]
+TuplePlace = tuple[int, int, int, int]
 """Where a tuple is counted: ending, group, value, action."""
 
 
@@ -188,7 +188,7 @@ class FastLearning:
         return stage
 
     def _check(
-        self, told: Place | None, judgement: Judgement | None, changes: list[Change]
+        self, told: TuplePlace | None, judgement: Judgement | None, changes: list[Change]
     ) -> tuple[str, ...]:
         """Return what must be said, that this is noise; add when to check again: never once it is known.
 
@@ -236,20 +236,20 @@ class FastLearning:
         explorer[-1, settled] = policy[-1, settled]
         return explorer
 
-    def _hear(self, episode: Episode, feedback: Encoded) -> Place:
+    def _hear(self, episode: Episode, feedback: Encoded) -> TuplePlace:
         """Return where the tuple of an episode is counted."""
         s, a = ending_of(episode)
         x, y = self.reading.read_one(episode.encoded, s, feedback)
         return s, x, y, a
 
-    def _decode(self, told: Place | None) -> float | None:
+    def _decode(self, told: TuplePlace | None) -> float | None:
         """Return what a tuple's feedback decodes to, None if its state is not settled."""
         if told is None or not self._settled[told[1], told[0]]:
             return None
         s, x, y, a = told
         return float(self.judgements[s, x].rewards[y, a])
 
-    def _count(self, told: Place, changes: list[Change]) -> Judgement | None:
+    def _count(self, told: TuplePlace, changes: list[Change]) -> Judgement | None:
         """Return the new judgement of (s, x), if one is due after this tuple; add what both change."""
         s, x, y, a = told
         changes += self.counts.learn(*told)

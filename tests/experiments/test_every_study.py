@@ -17,7 +17,7 @@ from tacit.decoding.posterior import METHODS
 from tacit.experiments import catalogue
 from tacit.experiments.catalogue import STUDIES
 from tacit.experiments.fingerprints import expand
-from tacit.experiments.manifest import commit
+from tacit.experiments.manifest import git_commit
 from tacit.experiments.publish import FILES
 from tacit.experiments.summary import CURVES, SCALARS
 
@@ -161,7 +161,7 @@ def test_manifest_names_no_machine(directory_of, name):
     assert manifest["times"]["seconds"] > 0
     assert os.uname().nodename not in text
     assert str(Path.home()) not in text
-    assert manifest["commit"] == commit()
+    assert manifest["commit"] == git_commit()
 
 
 def test_warnings_are_told_once_a_kind(directory_of):
