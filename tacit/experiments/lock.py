@@ -12,9 +12,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-LOCK = ".lock"
-"""The file that is locked; it stays, for to remove it would let two in."""
-
 
 class BusyError(RuntimeError):
     """A directory in which another command is at work."""
@@ -36,10 +33,14 @@ def hold(directory: Path) -> Iterator[None]:
     'one command at a time can work in a director'
     """
     directory.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(
+        directory, os.O_RDONLY | os.O_CLOEXEC
+    )  # the directory itself, so nothing is left behind
     try:
-        if fcntl is not None:
-            _lock(descriptor, directory)
+        _lock(descriptor, directory)
         yield
     finally:
         os.close(descriptor)

@@ -122,16 +122,15 @@ def read_feedback(agent: Agent, one: Seen) -> dict[str, float | None]:
     decoded = one.episode.decoded_reward
     return {
         "decoded": agent.stage.decode(reaction) if decoded is None else decoded,
-        "confidence": find_confidence(agent, reaction),
+        "confidence": find_confidence(agent.stage, reaction),
     }
 
 
-def find_confidence(agent: Agent, reaction: Reaction) -> float | None:
+def find_confidence(stage: TextLearning, reaction: Reaction) -> float | None:
     """Return how sure the small model is of a decoded reward; None where another model or a judge reads feedback."""
-    talk = talk_of(agent)
-    if not isinstance(talk.model, SmallModel) or talk.settings.judge:
+    if not isinstance(stage.model, SmallModel) or stage.settings.judge:
         return None
-    return talk.model.confidence(reaction)
+    return stage.model.confidence(reaction)
 
 
 def talk_of(agent: Agent) -> Conversations:
