@@ -1,9 +1,8 @@
 """Counts by what was seen: the same numbers as whole arrays, to the last bit, in the memory of what was seen."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
+from traced_memory import peak
 
 from tacit.agent import Agent
 from tacit.base.changes import commit
@@ -136,15 +135,6 @@ def test_saved_counts_come_back_and_wrong_ones_are_refused():
             SeenCounts.from_state(LAYOUT, wrong)
     with pytest.raises(ValueError, match="fewer than"):
         SeenCounts.empty((2**20, 2**20, 2**20, 2**20))
-
-
-def peak(work):
-    """Return what `work` returns, and the most bytes that it held at once."""
-    tracemalloc.start()
-    try:
-        return work(), tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def test_memory_follows_what_was_seen():

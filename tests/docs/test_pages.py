@@ -1,5 +1,6 @@
-"""What the pages say is so: links, anchors, names, code, commands, files. Each check is shown to be able to fail."""
+"""What the pages say is so: links, names, code, commands, files, tests. Each check is shown to be able to fail."""
 
+import ast
 import doctest
 import importlib
 import re
@@ -197,3 +198,30 @@ def test_control_a_file_that_is_not_there_is_found():
     spans = ("tests/reference*.py", "python benchmarks/text.py --data DIR", "examples/", "tests/gone.py")
     text = " ".join(f"`{span}`" for span in spans) + "\n    make gone  # x"
     assert missing_files(text) == ["tests/gone.py", "gone"]
+
+
+def missing_tests(text):
+    """Return the tests `tests/x.py::test_y` named in a text that are not functions of their file."""
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    return [f"{file}::{name}" for file, name in named if name not in names_of_tests(file)]
+
+
+@cache
+def names_of_tests(file):
+    path = ROOT / file
+    if not path.exists():
+        return set()
+    body = ast.parse(path.read_text()).body
+    return {node.name for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+
+
+@PAGES
+def test_tests_that_are_named_exist(path):
+    assert missing_tests(path.read_text()) == []
+
+
+def test_control_a_test_that_does_not_exist_is_found():
+    here = "tests/docs/test_pages.py"
+    wrong = [f"{here}::test_gone", "tests/gone.py::test_x", f"{here}::missing_tests"]
+    named = [f"{here}::test_tests_that_are_named_exist", *wrong]
+    assert missing_tests(" ".join(f"`{name}`" for name in named)) == wrong

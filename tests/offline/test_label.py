@@ -92,11 +92,18 @@ def test_bad_lines_are_located_and_the_rest_is_labelled(logs, model, tmp_path):
     assert (tmp_path / "labels.jsonl").read_text() == "old"
 
 
-@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("piece", [30_000, lines.PIECE])
 @pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst"])
 @pytest.mark.parametrize("damage", ["torn", "garbage"])
-def test_of_a_damaged_file_all_that_can_be_read_is_labelled(logs, model, tmp_path, ending, damage):
-    """As many episodes as a conversion reads, and all of them where there is but garbage after the last."""
+def test_of_a_damaged_file_all_that_can_be_read_is_labelled(
+    logs, model, tmp_path, ending, damage, piece, monkeypatch
+):
+    """As many episodes as a conversion reads, and all of them where there is but garbage after the last.
+
+    Where pieces are larger than the file, all that it holds waits for the piece to be full when the damage comes.
+    """
+    monkeypatch.setattr(lines, "PIECE", piece)
+    monkeypatch.setattr(packing, "UNPACKED", 10_000)
     path, content = tmp_path / f"logs.{ending}", (logs / f"logs.{ending}").read_bytes()
     path.write_bytes(content + b"garbage" if damage == "garbage" else content[: len(content) * 2 // 3])
     told, also = Problems(), Problems()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from traced_memory import peak
 
 import tacit
 from tacit.base.checkpoint import CheckpointError
@@ -26,6 +27,7 @@ from tacit.offline.fit import fit
 from tacit.offline.loading import load_model
 from tacit.offline.tables.gathering import ends_p_value
 from tacit.offline.teaching import NothingToLearnError
+from tacit.problem.layout import Layout
 from tacit.simulate import Simulation
 from tacit.trust.certificate import Certificate, distance_and_chance, validation_losses
 
@@ -356,3 +358,17 @@ def test_vectors_are_read_by_networks(tmp_path):
     model.save(tmp_path / "m.tacit")
     again = load_model(tmp_path / "m.tacit")
     assert list(again.label(tmp_path / "logs.jsonl")) == list(model.label(tmp_path / "logs.jsonl"))
+
+
+def test_a_model_of_a_large_problem_holds_what_was_seen():
+    """Whole counts of 900 states, 90 contexts, 90 words and 20 actions take 1.2 GB, and fitting held several."""
+    generator, actions = np.random.default_rng(0), tuple(range(20))
+    layout = Layout.regular([1, 900], n_actions=20, n_contexts=90, n_feedback=90)
+    rows = generator.integers((90, 20, 900, 20, 90), size=(400, 5)).tolist()
+    logs = [
+        LoggedEpisode(n, x, (LoggedStep(0, first), LoggedStep(1 + s, a, actions, 0.05)), y)
+        for n, (x, first, s, a, y) in enumerate(rows)
+    ]
+    model, most = peak(lambda: fit(logs, layout=layout))
+    assert most < 900 * 90 * 90 * 20 * 8 / 10
+    assert len(list(model.label(logs))) == 400

