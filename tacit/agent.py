@@ -292,6 +292,16 @@ class Agent:
             agent._restore_episodes(saved, stages)
         return agent
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy or a pickle is made of, while no other thread drives the agent: all but the lock."""
+        with self._lock:
+            if self._pending:
+                self._settle()
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
+
     @property
     def _layered(self) -> Layered:
         if isinstance(self.world, Layered):

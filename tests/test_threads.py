@@ -1,5 +1,7 @@
 """Many threads, one agent: no id twice, no episode lost, files whole. Threads take turns every few bytecodes."""
 
+import copy
+import pickle
 import sys
 import threading
 import time
@@ -14,6 +16,7 @@ from tacit.envs.synthetic import synthetic
 from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.learning.layered import Layered
 from tacit.planning.transition import TransitionCounts
+from tacit.simulate import play
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.model import SmallModel
 
@@ -146,3 +149,13 @@ def test_conversations_are_held_in_threads_with_one_file_of_encodings(tmp_path):
     agent.save(tmp_path / "agent")
     restore = lambda state: SmallModel.from_state(state, HashingEncoder(), cache)  # noqa: E731
     assert Agent.load(tmp_path / "agent", model=restore).stage.learned == agent.stage.learned
+
+
+def test_a_copied_agent_has_a_lock_of_its_own():
+    env = synthetic()
+    agent = Agent(env.layout, seed=3)
+    play(agent, env, 30)
+    for twin in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
+        with agent._lock:  # whoever holds the one does not keep the other waiting
+            at_once(lambda twin=twin: play(twin, synthetic(), 5))
+        assert (agent.next_episode, twin.next_episode) == (30, 35)

@@ -215,8 +215,8 @@ def session(
 ) -> Iterator[tuple[Console, Problems, Callable[[int], None]]]:
     """Give a command its console, problems and progress; afterwards tell what was set aside, or what went wrong.
 
-    Before anything is done, `out` must be a place that can be written and none of the logs or `inputs`. (A conversion,
-    whose logs may be of another format, sees to its own.)
+    Before anything is done, nothing that is written may be one of the logs or `inputs`, and `out` must be a place that
+    can be written. (A conversion, whose logs may be of another format, gives neither and sees to its own.)
     """
     console = Console()
     columns = (
@@ -228,7 +228,7 @@ def session(
     )
     with guarded(console, "Nothing was written."):
         problems = open_problems(logs, strict, rejected)
-        if out is not None:
+        if out is not None or inputs:
             check_places(logs, out, problems, inputs)
         try:
             with problems, Progress(*columns, console=console, transient=True) as bar:
@@ -258,13 +258,14 @@ def open_problems(logs: list[Path], strict: bool, rejected: Path | None) -> Prob
     return Problems(side=place, go_on=True)
 
 
-def check_places(logs: list[Path], out: Path, problems: Problems, inputs: Sequence[Path]) -> None:
+def check_places(logs: list[Path], out: Path | None, problems: Problems, inputs: Sequence[Path]) -> None:
     """Raise unless all that is written can be, and replaces nothing that is read."""
     from tacit.base.files import check_distinct, check_writable
     from tacit.logs.files import find_logs
 
     check_distinct((out, problems.side), [*find_logs(logs), *inputs])
-    check_writable(out)
+    if out is not None:
+        check_writable(out)
 
 
 def clear_stale(logs: list[Path], problems: Problems) -> None:
@@ -277,11 +278,13 @@ def clear_stale(logs: list[Path], problems: Problems) -> None:
 
 def read_layout(path: Path | None) -> Layout | None:
     """Return the layout in a JSON file, None without a file."""
+    from tacit.logs.files import check_file
     from tacit.logs.record import LogError
     from tacit.problem.layout import Layout
 
     if path is None:
         return None
+    check_file(path)
     try:
         return Layout.from_json(json.loads(path.read_text()))
     except (OSError, KeyError, TypeError, ValueError) as error:

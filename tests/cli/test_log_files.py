@@ -97,6 +97,24 @@ def test_bad_episodes_replace_nothing_either(folder, command, victim):
     assert contents(folder) == before
 
 
+@pytest.mark.parametrize("victim", ["logs.jsonl", "model.jsonl", "policy.json"])
+def test_bad_episodes_replace_nothing_where_nothing_else_is_written(folder, victim):
+    with open(folder / "logs.jsonl", "a") as file:
+        file.write("{not json\n")
+    (folder / "policy.json").write_text("{}")
+    before, words = contents(folder), ("--policy", folder / "policy.json", "--rejected", folder / victim)
+    said = run("evaluate", folder / "logs.jsonl", "--model", folder / "model.jsonl", *words, code=1)
+    assert "must not replace what is read" in said
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("command", ["fit", "evaluate"])
+def test_a_pipe_in_place_of_a_layout_or_a_policy_is_not_waited_for(folder, command):
+    os.mkfifo(folder / "pipe.json")
+    option = "--layout" if command == "fit" else "--policy"
+    assert "regular file" in order(command, folder, option, folder / "pipe.json", code=1)
+
+
 def test_labels_and_layouts_are_not_replaced(folder):
     order("label", folder, out="labels.jsonl")
     (folder / "layout.json").write_text(json.dumps(synthetic_mdp().layout.to_json()))

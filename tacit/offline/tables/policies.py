@@ -18,6 +18,7 @@ import numpy as np
 from tacit.agent import Agent
 from tacit.base.arrays import FloatArray
 from tacit.learning.stage import best_policy
+from tacit.logs.files import check_file
 from tacit.logs.record import LogError
 from tacit.offline.evaluation import LOGGED, UNIFORM, PolicyChoice, PolicyTable, StateTable
 from tacit.problem.layout import Layout
@@ -113,6 +114,7 @@ def _read_table(layout: Layout, table: StateTable) -> FloatArray:
 
 
 def _load_json(path: Path) -> Any:
+    check_file(path)
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError) as error:
