@@ -1,4 +1,4 @@
-"""Tacit where feedback is as in the real world: silence, many words, overlap, locks, drift, endings at any turn, verdicts.
+"""Tacit where feedback is as it really is: silence, many words, overlap, locks, drift, endings at any turn, verdicts.
 
 For each family of problems: how much of the way from uniform play to the optimum is earned, in the last tenth and over
 all episodes, from the exact values of the policies played, beside a learner that sees the reward; what the verdict is;
@@ -16,7 +16,7 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -39,27 +39,23 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path, self.code = path, digest_code()
+        self.results: dict[Task, dict[str, Any]] = {}
         kept = json.loads(path.read_text()) if path.exists() else {"code": self.code, "results": []}
-        self.results: list[dict[str, Any]] = kept["results"] if kept["code"] == self.code else []
-        if kept["code"] != self.code:
+        if kept["code"] == self.code:
+            self.results = {task_of(row): row for row in kept["results"]}
+        else:
             print(f"{path} was computed by other code; its {len(kept['results'])} runs are played again")
-
-    def has(self, task: Task) -> bool:
-        """Return whether a task was performed."""
-        facts = asdict(task)
-        return any(all(row[name] == value for name, value in facts.items()) for row in self.results)
 
     def add(self, task: Task, result: dict[str, Any]) -> None:
         """Write down what came of a task."""
-        self.results.append(asdict(task) | result)
+        self.results[task] = asdict(task) | result
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"code": self.code, "results": self.results}
+        content = {"code": self.code, "results": list(self.results.values())}
         write_atomically(self.path, json.dumps(content, indent=1).encode())
 
     def rows(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
         """Return the results of some tasks."""
-        wanted = [asdict(task) for task in tasks]
-        return [row for row in self.results if {name: row[name] for name in wanted[0]} in wanted]
+        return [self.results[task] for task in tasks if task in self.results]
 
 
 class Progress:
@@ -100,6 +96,11 @@ class Progress:
         print(f"  {self._played:,} of {self._total:,} episodes, {self._left} runs left{rest}", flush=True)
 
 
+def task_of(row: dict[str, Any]) -> Task:
+    """Return the task that a result came of."""
+    return Task(**{field.name: row[field.name] for field in fields(Task)})
+
+
 def digest_code() -> str:
     """Return a digest of all code that decides a result: Tacit's and the problems'."""
     digest = hashlib.sha256(digest_module("tacit.experiments.learners").encode())
@@ -116,9 +117,7 @@ def list_tasks(options: argparse.Namespace) -> list[Task]:
     for name, family in FAMILIES.items():
         if options.families and not any(_within(name, asked) for asked in options.families):
             continue
-        episodes = (
-            family.episodes if family.fixed else max(family.episodes * options.episodes // EPISODES, 1)
-        )
+        episodes = family.episodes if family.fixed else max(family.episodes * options.episodes // EPISODES, 1)
         for seed in range(first, first + (options.seeds or family.seeds)):
             learners = ("tacit", CEILING) if family.asks == "share" and not options.alone else ("tacit",)
             tasks += [Task(name, seed, learner, episodes, options.today) for learner in learners]
@@ -131,10 +130,15 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--families", nargs="*", help=f"of {', '.join(FAMILIES)}, or what they begin with")
     parser.add_argument("--seeds", type=int, help="problems of each family, by default 10, for verdicts 100")
     parser.add_argument(
-        "--episodes", type=int, default=EPISODES, help=f"in place of {EPISODES:,}; other lengths in proportion"
+        "--episodes",
+        type=int,
+        default=EPISODES,
+        help=f"in place of {EPISODES:,}; other lengths in proportion",
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes, 0 for this one alone")
-    parser.add_argument("--today", action="store_true", help="as if silence, outcomes, endings were unheard of")
+    parser.add_argument(
+        "--today", action="store_true", help="as if silence, outcomes, endings were unheard of"
+    )
     parser.add_argument("--alone", action="store_true", help="without the learner that sees the reward")
     parser.add_argument("--table", action="store_true", help="only the table of what was played so far")
     parser.add_argument("--out", type=Path, help="by default results/real_feedback/{judge,choose}.json")
@@ -147,7 +151,7 @@ def main(options: argparse.Namespace) -> None:
     tasks = list_tasks(options)
     if not tasks:
         raise SystemExit(f"no family is called {options.families}; there are {', '.join(FAMILIES)}")
-    open_ones = [] if options.table else [task for task in tasks if not journal.has(task)]
+    open_ones = [] if options.table else [task for task in tasks if task not in journal.results]
     print(f"{len(tasks)} runs, {len(open_ones)} to be played; results go to {journal.path}", flush=True)
     progress = Progress(journal, open_ones)
     for _ in deal(open_ones, make_work, jobs=options.jobs, listener=progress, keep_going=True):

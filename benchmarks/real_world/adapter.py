@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from warnings import WarningMessage
 
 import numpy as np
-from real_world.problem import Problem
 
+from real_world.problem import Problem
 from tacit.agent import Agent
 from tacit.base.arrays import FloatArray
 from tacit.learning.episode import Episode
@@ -69,12 +69,23 @@ def find_abilities() -> Abilities:
     return Abilities(silence, outcomes, ENDS in {field.name for field in fields(Layout)})
 
 
-def layout_of(problem: Problem, endings: bool, words: int, paddings: int = 1) -> Told:
-    """Return what an agent is told of a problem with so many `words`; with `endings` where episodes can end.
+def layout_of(problem: Problem, endings: bool) -> Told:
+    """Return what an agent is told of a problem; with `endings` where episodes can end, otherwise they are padded."""
+    return lay_out(problem, endings, problem.n_contexts, problem.n_words, paddings=1)
 
-    Otherwise, if they can end early, they are padded with `paddings` absorbing states a turn.
+
+def layout_with_reward(problem: Problem) -> Told:
+    """Return what is told to a learner that sees the reward: two words, and which of two absorbing states it was.
+
+    Where that is padded, what leads to the one or the other differs by context, so each has a learner of its own.
     """
-    K, contexts, feedback = problem.n_actions, Finite(range_of(problem.n_contexts)), Finite(range_of(words))
+    contexts = 1 if problem.ends_early else problem.n_contexts
+    return lay_out(problem, False, contexts, 2, paddings=2)
+
+
+def lay_out(problem: Problem, endings: bool, n_contexts: int, words: int, paddings: int) -> Told:
+    """Return a problem in a layout; where episodes can end early and it cannot say so, with absorbing states."""
+    K, contexts, feedback = problem.n_actions, Finite(range_of(n_contexts)), Finite(range_of(words))
     if not problem.ends_early or endings:
         actions = tuple((range_of(K),) * len(layer) for layer in problem.labels)
         more: dict[str, Any] = {ENDS: problem.ends} if problem.ends_early else {}

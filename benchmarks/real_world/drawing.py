@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from real_world.problem import Problem, World, worth_learning
 
+from real_world.problem import Problem, World, worth_learning
 from tacit.base.arrays import FloatArray
 from tacit.problem.layout import consecutive_states
 
@@ -112,7 +112,7 @@ def draw_voices(
 ) -> FloatArray:
     """Return voices (X, H, S, 2, Y): words mean the same everywhere or something else in each state, by chance.
 
-    From two contexts on, people of the second mean the opposite of the first; of others half do, half talk their own way.
+    From two contexts on, people of the second mean the opposite of the first; of others half do, half have their way.
     """
     everywhere = generator.random() < 0.5
     n = 1 if everywhere else turns * states

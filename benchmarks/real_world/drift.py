@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+
 from real_world.drawing import draw_shape, draw_simple, few_words
 from real_world.problem import Problem, World, solve_world, value_of, worth_learning
-
 from tacit.base.arrays import FloatArray
 
 LEAST_COST = 0.2
@@ -48,7 +48,9 @@ def cost_of_change(before: World, after: World) -> float:
     """
     believed = replace(after, rewards=_misread(before, after)) if _other_meaning(before, after) else before
     policies, best = solve_world(believed)[1], solve_world(after)[0]
-    earned = [value_of(after.transitions, f, policy) for f, policy in zip(after.rewards, policies, strict=True)]
+    earned = [
+        value_of(after.transitions, f, policy) for f, policy in zip(after.rewards, policies, strict=True)
+    ]
     return float((best - np.array(earned)) @ after.contexts)
 
 

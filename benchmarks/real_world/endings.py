@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
+
 from real_world.drawing import (
     LEAST_WORTH,
     Shape,
@@ -18,7 +19,6 @@ from real_world.drawing import (
     split_words,
 )
 from real_world.problem import Problem, World, worth_learning
-
 from tacit.base.arrays import FloatArray
 
 START = 0
@@ -27,15 +27,17 @@ START = 0
 def draw_lake(generator: np.random.Generator, slips: bool) -> Problem:
     """Return Gymnasium's FrozenLake 4x4 with a limit of 10 to 20 turns, and people who say how they found it.
 
-    Whoever comes to the goal is nearly always pleased, whoever falls in or runs out of turns hardly ever. A cell has the
-    same label at every turn. With `slips` one step in twenty to one in five goes aside.
+    Whoever comes to the goal is pleased, less with every turn that it took; whoever falls in or runs out of turns
+    hardly ever is. A cell has the same label at every turn. With `slips` one step in twenty to one in five goes aside.
     """
     lake = FrozenLakeEnv(
         is_slippery=slips, success_rate=float(generator.uniform(0.8, 0.95)) if slips else 1.0
     )
     goal, fallen, late = generator.uniform(0.85, 1.0), *generator.uniform(0.0, 0.08, 2)
     turns, contexts = int(generator.integers(10, 21)), int(generator.integers(1, 4))
-    cells = [START, *(s for s in range(16) if s != START and lake.desc.flat[s] == b"F")]
+    impatience = generator.uniform(0.01, 0.03)
+    tiles = np.asarray(lake.desc).ravel()
+    cells = [START, *(s for s in range(16) if tiles[s] == b"F")]
     place = {cell: index for index, cell in enumerate(cells)}
     n, K = len(cells), 4
     transitions, rewards = np.zeros((turns, n, K, n)), np.zeros((turns, n, K))
@@ -44,7 +46,7 @@ def draw_lake(generator: np.random.Generator, slips: bool) -> Problem:
         for chance, cell, found, ended in lake.P[cells[s]][a]:
             if ended or h == turns - 1:
                 over += chance
-                pleased += chance * (goal if found else fallen if ended else late)
+                pleased += chance * (goal - impatience * h if found else fallen if ended else late)
             else:
                 transitions[h, s, a, place[cell]] += chance
         rewards[h, s, a] = pleased / over if over else 0.0
@@ -61,7 +63,7 @@ def draw_lake(generator: np.random.Generator, slips: bool) -> Problem:
 
 
 def draw_desk(generator: np.random.Generator) -> Problem:
-    """Return a desk that asks on or answers, at 3 to 6 turns: answers end it, and the later the better they are.
+    """Return a desk that asks on or answers, at 3 to 6 turns: answers end it, and are best at one turn of them.
 
     Each state has one or two questions and at least three answers, of which one is right for a context; at a question
     up to one in ten people leaves, not pleased.
@@ -71,15 +73,18 @@ def draw_desk(generator: np.random.Generator) -> Problem:
         H, S, K = len(shape.sizes), shape.widest, shape.actions
         going = draw_transitions(generator, shape)
         rewards = np.zeros((shape.contexts, H, S, K))
+        ripe, decline = (
+            int(generator.integers(1, H)),
+            generator.uniform(0.1, 0.3),
+        )  # asked enough; too much or little
         for h, s in np.ndindex(H, S):
             order = generator.permutation(K)
             questions = order[: generator.integers(1, K - 2)]
             answers = np.setdiff1d(order, questions)
             going[h, s, answers] = 0.0
             going[h, s, questions] *= 1 - generator.uniform(0, 0.1)
-            depth = h / (H - 1)
             for x in range(shape.contexts):
-                best = (0.1 + 0.7 * depth) * generator.uniform(0.6, 1.0) + 0.15 * depth
+                best = max(0.95 - decline * abs(h - ripe), 0.1) * generator.uniform(0.6, 1.0)
                 rewards[x, h, s, answers] = draw_pleasing(generator, len(answers), best)
         problem = _problem(generator, shape, going, rewards)
         if worth_learning(problem.worlds[0]) >= LEAST_WORTH:

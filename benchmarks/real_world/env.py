@@ -6,8 +6,8 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from real_world.problem import CERTAIN, Problem, World
 
+from real_world.problem import CERTAIN, Problem, World
 from tacit.base.randomness import EpisodeDraws, draw_index
 
 Observation = dict[str, Any]
@@ -18,8 +18,8 @@ class RealEnv(gym.Env[Observation, np.int64]):
     """Plays a problem whose worlds share `length` episodes; everything follows from (seed, episode number).
 
     An observation holds the `context`, and the `state` as the problem labels it. An episode that ended is terminated,
-    with `feedback` in the final `info` and, under `evaluation`, what no learner may see: whether the person was pleased,
-    the chance that they would be, context and world. One that broke off is truncated, and has no feedback.
+    with `feedback` in the final `info` and, under `evaluation`, what no learner may see: whether the person was
+    pleased, the chance that they would be, context and world. One that broke off is truncated, and has no feedback.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012, Gymnasium's own form

@@ -8,7 +8,8 @@ from functools import partial
 from zlib import crc32
 
 import numpy as np
-from real_world.drawing import draw_shape, draw_simple, few_words, split_words
+
+from real_world.drawing import Shape, draw_shape, draw_simple, few_words, split_words
 from real_world.drift import draw_drift
 from real_world.endings import draw_desk, draw_lake, draw_walk
 from real_world.locks import draw_lock
@@ -30,8 +31,8 @@ class Family:
     """Problems of a kind.
 
     `last` and `over_all` are the least shares that it must show, None where nothing is asked; `fixed` says that it is
-    played for as long whatever the others are. `asks` is what is judged: the "share", the "verdict" of "healthy" and
-    "sick" ones, or "alarms", which should not be.
+    played for as long whatever the others are. `asks` is what is judged: the "share", whether one is "told" what it
+    would take, the verdict of "healthy" and of "sick" ones, "alarms", which should not be, or "limits" of a diagnosis.
     """
 
     draw: DrawProblem
@@ -53,6 +54,12 @@ def draw_plain(generator: np.random.Generator) -> Problem:
     return draw_simple(generator, draw_shape(generator), few_words(generator))
 
 
+def draw_large(generator: np.random.Generator) -> Problem:
+    """Return a problem of 20 last states, 200 contexts and 50 words."""
+    shape = Shape((1, 20), int(generator.integers(3, 6)), 200)
+    return draw_simple(generator, shape, lambda generator: split_words(generator, 50))
+
+
 def _learned() -> dict[str, Family]:
     """Return the families whose shares are judged."""
     families = {"plain": Family(draw_plain)}
@@ -72,7 +79,7 @@ def _learned() -> dict[str, Family]:
     for kind in ("earns", "words", "dynamics"):
         families[f"drift.{kind}"] = Family(partial(draw_drift, kind=kind), 0.95)
     families["pleased.20"] = Family(partial(draw_pleased, outcomes=20), 0.95)
-    families["pleased.none"] = Family(partial(draw_pleased, outcomes=0))
+    families["pleased.none"] = Family(partial(draw_pleased, outcomes=0), asks="told")
     families["endings.lake"] = Family(partial(draw_lake, slips=False), 0.97)
     families["endings.slippery"] = Family(partial(draw_lake, slips=True))
     families["endings.desk"] = Family(draw_desk, 0.97)
@@ -122,7 +129,10 @@ HEALTHY: dict[str, DrawProblem] = {
 
 def _judged() -> dict[str, Family]:
     """Return the families whose verdicts and alarms are judged."""
-    families = {"drift.none": Family(partial(draw_drift, kind="none"), None, None, 100_000, 100, "alarms")}
+    families = {
+        "drift.none": Family(partial(draw_drift, kind="none"), None, None, 100_000, 100, "alarms"),
+        "large": Family(draw_large, None, None, EPISODES, 1, "limits"),
+    }
     for name, draw in HEALTHY.items():
         families[f"healthy.{name}"] = Family(draw, None, None, 10_000, 100, "healthy")
     for name, draw in SICK.items():

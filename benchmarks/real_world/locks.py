@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from real_world.drawing import (
     consecutive_labels,
     draw_contexts,
@@ -12,7 +13,6 @@ from real_world.drawing import (
     few_words,
 )
 from real_world.problem import Problem, World, solve_world
-
 from tacit.base.arrays import FloatArray
 
 PATH = 0
@@ -49,7 +49,9 @@ def _doors(
     easy = generator.uniform(0.3, 0.8)  # of the wrong actions lead to the consolation, if there is one
     for h in range(turns - 1):
         for a in range(actions):
-            lost = aside if aside and generator.random() < easy else int(generator.integers(1 + aside, states))
+            lost = (
+                aside if aside and generator.random() < easy else int(generator.integers(1 + aside, states))
+            )
             chosen[h, PATH, a, lost] = 1.0
         chosen[h, PATH, generator.integers(actions)] = np.eye(states)[PATH]
         chosen[h, 1 : 1 + aside, :, 1 : 1 + aside] = 1.0

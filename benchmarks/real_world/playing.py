@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 import warnings
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from real_world.adapter import (
     TODAY,
     Abilities,
@@ -16,15 +18,15 @@ from real_world.adapter import (
     decoded_of,
     find_abilities,
     layout_of,
+    layout_with_reward,
     played_policy,
     says_drift,
     tell,
 )
 from real_world.drift import cost_of_change
 from real_world.env import RealEnv
-from real_world.families import FAMILIES, draw_problem
+from real_world.families import draw_problem
 from real_world.problem import Problem, solve_world, uniform_values, value_of
-
 from tacit.agent import Agent
 from tacit.base.arrays import FloatArray
 from tacit.engines.task import Report
@@ -96,26 +98,28 @@ class Play:
     def __init__(self, problem: Problem, task: Task, abilities: Abilities) -> None:
         self.problem, self.task = problem, task
         self.sees_reward = task.learner == CEILING
-        # The ceiling may know the outcome, so its absorbing states tell the pleased from the others.
-        self.abilities = Abilities(False, False, False) if self.sees_reward else abilities
-        paddings, words = (2, 2) if self.sees_reward else (1, problem.n_words)
-        self.told: Told = layout_of(problem, self.abilities.endings, words, paddings)
-        self.agent = make_agent(self.told, task)
+        self.abilities = TODAY if self.sees_reward else abilities
+        self.told = layout_with_reward(problem) if self.sees_reward else layout_of(problem, abilities.endings)
+        self.agents = [make_agent(self.told, task) for _ in range(self._learners())]
         self.env = RealEnv(problem, task.episodes)
         self.best = [solve_world(world)[0] for world in problem.worlds]
         self.plain = [uniform_values(world) for world in problem.worlds]
         self.heard: list[Heard] = []
         self.alarms: list[int] = []
-        self.broken = self.silent = 0
+        self.played = self.broken = self.silent = 0
         chance = np.random.default_rng([task.seed, 5])
         known = min(problem.outcomes, task.episodes // 4)
         self._known = set(chance.choice(max(task.episodes // 4, 1), known, replace=False).tolist())
 
     def episode(self, caught: list[warnings.WarningMessage]) -> None:
         """Play one more episode."""
-        env, agent, number = self.env, self.agent, self.agent.next_episode
-        observation, _ = env.reset(seed=self.task.seed + ENVIRONMENT_SEED if number == 0 else None)
-        episode = agent.begin(observation["context"])
+        env = self.env
+        observation, _ = env.reset(seed=self.task.seed + ENVIRONMENT_SEED if self.played == 0 else None)
+        self.played += 1
+        agent, context = self.agents[0], observation["context"]
+        if len(self.agents) > 1:
+            agent, context = self.agents[context], 0
+        episode = agent.begin(context)
         while True:
             action = agent.act(episode, self.told.states[env.turn][env.state])
             observation, _, over, broken, info = env.step(int(action))
@@ -125,17 +129,19 @@ class Play:
                 return
             if over:
                 break
-        self._end(episode, info, number, caught)
+        self._end(agent, episode, info, caught)
 
     def measure(self) -> dict[str, Any]:
         """Return what was measured over all episodes."""
-        begun = time.perf_counter()
-        diagnosis = self.agent.diagnose()
-        seconds = time.perf_counter() - begun
+        begun, before = time.thread_time(), peak_megabytes()
+        diagnosis = self.agents[0].diagnose()
+        seconds = time.thread_time() - begun
         verdict = {
             "verdict": diagnosis.verdict,
             "findings": [f"{finding.severity}: {finding.code}" for finding in diagnosis.findings],
+            "names_outcomes": "outcome" in str(diagnosis).lower(),
             "diagnose_seconds": round(seconds, 3),
+            "diagnose_megabytes": round(peak_megabytes() - before, 1),
             "worth": [float(b @ w.contexts) for b, w in zip(self.best, self.problem.worlds, strict=True)],
             "alarms": self.alarms,
             "broken": self.broken,
@@ -146,9 +152,9 @@ class Play:
         return verdict | (summarise(self.heard) if self.heard else {})
 
     def _end(
-        self, episode: Episode, info: dict[str, Any], number: int, caught: list[warnings.WarningMessage]
+        self, agent: Agent, episode: Episode, info: dict[str, Any], caught: list[warnings.WarningMessage]
     ) -> None:
-        told, agent = info["evaluation"], self.agent
+        told, number = info["evaluation"], self.played - 1
         heard = told["reward"] if self.sees_reward else info["feedback"]
         if self.told.over:
             labels = self.told.over[told["reward"] if self.sees_reward else 0]
@@ -163,12 +169,13 @@ class Play:
             self.alarms.append(number)
         self._keep(episode, told, seconds)
 
+    def _learners(self) -> int:
+        return self.problem.n_contexts if self.sees_reward and self.problem.ends_early else 1
+
     def _keep(self, episode: Episode, told: dict[str, Any], seconds: float) -> None:
         x, world = told["context"], self.env.world
         policy = played_policy(episode, self.problem)
-        earned = (
-            told["chance"] if policy is None else value_of(world.transitions, world.rewards[x], policy)
-        )
+        earned = told["chance"] if policy is None else value_of(world.transitions, world.rewards[x], policy)
         self.heard.append(
             Heard(
                 earned,
@@ -183,6 +190,11 @@ class Play:
         )
 
 
+def peak_megabytes() -> float:
+    """Return the most memory that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def make_agent(told: Told, task: Task) -> Agent:
     """Return the learner of a task; the ceiling plans as greedily as Tacit's own recipe does."""
     settings = Settings()
@@ -194,7 +206,9 @@ def make_agent(told: Told, task: Task) -> Agent:
 
 def summarise(heard: list[Heard]) -> dict[str, Any]:
     """Return shares of the way from uniform play to the optimum, and how decoded and true reward agree at the end."""
-    earned, best, plain = (np.array([getattr(h, name) for h in heard]) for name in ("earned", "best", "plain"))
+    earned, best, plain = (
+        np.array([getattr(h, name) for h in heard]) for name in ("earned", "best", "plain")
+    )
     last = heard[-max(len(heard) // 10, 1) :]
     seconds = np.array([h.seconds for h in heard])
     parts = np.array_split(np.arange(len(heard)), min(WINDOWS, len(heard)))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+
 from real_world.drawing import LEAST_WORTH, draw_shape, draw_simple, few_words
 from real_world.problem import Problem, worth_learning
-
 from tacit.base.arrays import FloatArray
 
 

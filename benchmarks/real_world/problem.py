@@ -72,7 +72,9 @@ class Problem:
     @property
     def ends(self) -> tuple[tuple[int, ...], ...]:
         """Return the labels of the states of each turn in which an episode can end."""
-        goes_on = np.min([world.transitions.sum(axis=3).min(axis=2) for world in self.worlds], axis=0)  # (H, S)
+        goes_on = np.min(
+            [world.transitions.sum(axis=3).min(axis=2) for world in self.worlds], axis=0
+        )  # (H, S)
         return tuple(
             tuple(label for s, label in enumerate(layer) if goes_on[h, s] < CERTAIN)
             for h, layer in enumerate(self.labels)

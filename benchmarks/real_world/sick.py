@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+
 from real_world.drawing import (
     LEAST_WORTH,
     draw_shape,
@@ -19,7 +20,6 @@ from real_world.drawing import (
 from real_world.drift import draw_restless
 from real_world.pleasing import draw_pleased
 from real_world.problem import Problem, worth_learning
-
 from tacit.base.arrays import FloatArray
 from tacit.envs.unhealthy import tilt
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+
 from real_world.drawing import LEAST_WORTH, DrawPair, draw_shape, draw_simple, split_words
 from real_world.problem import Problem, worth_learning
-
 from tacit.base.arrays import FloatArray
 
 RESTLESS = 0.05

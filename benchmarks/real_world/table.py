@@ -7,14 +7,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+
 from real_world.families import FAMILIES, Family
 from real_world.playing import CEILING
-
 from tacit.reports.intervals import mean_interval, plus_minus
 
 Row = dict[str, Any]
 
-SHORT = {"works": "works", "works with caution": "caution", "cannot work": "cannot", "not known yet": "unknown"}
+SHORT = {
+    "works": "works",
+    "works with caution": "caution",
+    "cannot work": "cannot",
+    "not known yet": "unknown",
+}
 """Verdicts as they stand in the table."""
 WORSE = ("cannot", "unknown")
 """What a healthy problem should not be told after so many episodes."""
@@ -24,6 +29,8 @@ LATER = 10
 """How many times the ceiling's episodes a learner may take."""
 FEW = 5
 """Of a hundred, the wrong verdicts and false alarms that may be."""
+LONGEST, LARGEST = 5.0, 500.0
+"""Seconds and megabytes that a diagnosis may take."""
 AGREES = 0.02
 """How far decoded and true reward may be apart where words overlap."""
 
@@ -66,7 +73,7 @@ def show(rows: Sequence[Row], name: str) -> str:
 
 def count_verdicts(rows: Sequence[Row]) -> Counter[str]:
     """Return how often each verdict was given."""
-    return Counter(SHORT.get(row["verdict"], row["verdict"]) for row in rows)
+    return Counter(str(SHORT.get(row["verdict"], row["verdict"])) for row in rows)
 
 
 def check_row(family: Family, ours: Sequence[Row], ceiling: Sequence[Row]) -> Iterator[str]:
@@ -84,9 +91,22 @@ def check_row(family: Family, ours: Sequence[Row], ceiling: Sequence[Row]) -> It
         if least is not None and all(row.get(name) is not None for row in ours):
             mean = float(np.mean([row[name] for row in ours]))
             yield _passed(f"{name} >= {least}", f"{mean:.3f}", mean >= least)
+    if family.asks == "limits":
+        yield from check_limits(ours)
+    if family.asks == "told":
+        told = sum(row["names_outcomes"] for row in ours)
+        yield _passed("names known outcomes", f"{told} of {len(ours)}", told == len(ours))
     yield from check_overlap(ours)
     yield from check_alarms(ours)
     yield from check_pace(ours, ceiling)
+
+
+def check_limits(ours: Sequence[Row]) -> Iterator[str]:
+    """Yield how long a diagnosis takes at most, and how much memory."""
+    seconds = max(row["diagnose_seconds"] for row in ours)
+    megabytes = max(row["diagnose_megabytes"] for row in ours)
+    yield _passed("diagnose seconds", f"{seconds:.1f}", seconds <= LONGEST)
+    yield _passed("diagnose MB", f"{megabytes:.0f}", megabytes <= LARGEST)
 
 
 def check_overlap(ours: Sequence[Row]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+
 from real_world.drawing import (
     LEAST_WORTH,
     DrawPair,
@@ -15,7 +16,6 @@ from real_world.drawing import (
     word_frequencies,
 )
 from real_world.problem import Problem, worth_learning
-
 from tacit.base.arrays import FloatArray
 
 WAYS = ("slip", "polite", "grumpy", "shared", "gradual", "random")
@@ -28,7 +28,9 @@ HALVINGS = 60
 def draw_many_words(generator: np.random.Generator, words: int) -> Problem:
     """Return a problem of many words: in half of them a good state has all, and the mediocre ones two each."""
     while True:
-        problem = draw_simple(generator, draw_shape(generator), lambda generator: split_words(generator, words))
+        problem = draw_simple(
+            generator, draw_shape(generator), lambda generator: split_words(generator, words)
+        )
         if generator.random() < 0.5:
             return problem
         beside = _two_words_in_the_mediocre(generator, problem)
