@@ -40,7 +40,9 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path, self.code = path, digest_code()
         self.results: dict[Task, dict[str, Any]] = {}
-        kept = json.loads(path.read_text()) if path.exists() else {"code": self.code, "results": []}
+        kept: dict[str, Any] = (
+            json.loads(path.read_text()) if path.exists() else {"code": self.code, "results": []}
+        )
         if kept["code"] == self.code:
             self.results = {task_of(row): row for row in kept["results"]}
         else:
