@@ -88,22 +88,25 @@ def draw_rewards(generator: np.random.Generator, shape: Shape) -> FloatArray:
     return rewards
 
 
-def split_words(generator: np.random.Generator, words: int) -> FloatArray:
+def split_words(generator: np.random.Generator, words: int, even: bool = False) -> FloatArray:
     """Return a pair (2, Y) that shares no word: a share of them is for the pleased, some common and some rare."""
     order = generator.permutation(words)
     happy = int(np.clip(round(words * generator.uniform(0.2, 0.8)), 1, words - 1))
     pair = np.zeros((2, words))
-    pair[1, order[:happy]] = word_frequencies(generator, happy)
-    pair[0, order[happy:]] = word_frequencies(generator, words - happy)
+    pair[1, order[:happy]] = word_frequencies(generator, happy, even)
+    pair[0, order[happy:]] = word_frequencies(generator, words - happy, even)
     return pair
 
 
-def word_frequencies(generator: np.random.Generator, words: int) -> FloatArray:
-    """Return how often each of some words is said: Dirichlet of some evenness, or Zipf's law."""
+def word_frequencies(generator: np.random.Generator, words: int, even: bool = False) -> FloatArray:
+    """Return how often each of some words is said: Dirichlet, or a power of rank; `even`: none of them for most."""
     if generator.random() < 0.5:
-        chances = 1 / np.arange(1, words + 1) ** generator.uniform(0.5, 1.5)
+        chances = 1 / np.arange(1, words + 1) ** (
+            generator.uniform(0, 1) if even else generator.uniform(0.5, 1.5)
+        )
     else:
-        chances = generator.dirichlet(np.full(words, 10 ** generator.uniform(-0.5, 1))) + 0.02 / words
+        evenness = 10 ** (generator.uniform(0, 2) if even else generator.uniform(-0.5, 1))
+        chances = generator.dirichlet(np.full(words, evenness)) + 0.02 / words
     return np.asarray(chances / chances.sum())
 
 

@@ -18,9 +18,9 @@ from real_world.drawing import (
 from real_world.problem import Problem, worth_learning
 from tacit.base.arrays import FloatArray
 
-WAYS = ("slip", "polite", "grumpy", "shared", "gradual", "random")
+WAYS = ("slip", "crossed", "polite", "grumpy", "shared", "gradual", "random")
 """How words come to be used by both."""
-FOR_TWO = WAYS[:3]
+FOR_TWO = WAYS[:4]
 """The ways that two words leave."""
 HALVINGS = 60
 
@@ -29,7 +29,7 @@ def draw_many_words(generator: np.random.Generator, words: int) -> Problem:
     """Return a problem of many words: in half of them a good state has all, and the mediocre ones two each."""
     while True:
         problem = draw_simple(
-            generator, draw_shape(generator), lambda generator: split_words(generator, words)
+            generator, draw_shape(generator), lambda generator: split_words(generator, words, even=True)
         )
         if generator.random() < 0.5:
             return problem
@@ -46,7 +46,10 @@ def draw_overlap(generator: np.random.Generator, words: int, overlap: float) -> 
 
 
 def overlapping(words: int, overlap: float, way: str) -> DrawPair:
-    """Return how pairs (g0, g1) of profiles are drawn with sum_y min(g0(y), g1(y)) = overlap."""
+    """Return how pairs (g0, g1) of profiles are drawn with sum_y min(g0(y), g1(y)) = overlap.
+
+    Those that are `crossed` share twice that: each says with chance `overlap` what the other would.
+    """
 
     def draw(generator: np.random.Generator) -> FloatArray:
         if way == "gradual":
@@ -78,8 +81,13 @@ def _mixed(generator: np.random.Generator, words: int, overlap: float, way: str)
         return pair
     pair = split_words(generator, words)
     # How many of those not pleased and of those pleased talk like the other.
-    strays = {"slip": (overlap / 2, overlap / 2), "polite": (overlap, 0.0), "grumpy": (0.0, overlap)}[way]
-    stray = np.array(strays)[:, None]
+    strays = {
+        "slip": (overlap / 2, overlap / 2),
+        "crossed": (overlap, overlap),
+        "polite": (overlap, 0.0),
+        "grumpy": (0.0, overlap),
+    }
+    stray = np.array(strays[way])[:, None]
     return (1 - stray) * pair + stray * pair[::-1]
 
 
