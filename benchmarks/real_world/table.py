@@ -35,7 +35,7 @@ AGREES = 0.02
 """How far decoded and true reward may be apart where words overlap."""
 
 HEAD = (
-    f"{'family':<18}{'seeds':>5}  {'last tenth':<12}{'all':<12}{'sees reward: last':<18}{'all':<12}"
+    f"{'family':<18}{'seeds':>5}  {'last tenth':<14}{'all':<14}{'sees reward: last':<18}{'all':<14}"
     f"{'decoded-true':<14}{'explored':>9}{'end() ms':>9}  verdicts; what was asked"
 )
 
@@ -59,8 +59,8 @@ def write_row(family: str, ours: Sequence[Row], ceiling: Sequence[Row]) -> str:
     explored = mean_interval([row.get("explored") for row in ours])["mean"]
     asked = "; ".join([said, *check_row(FAMILIES[family], ours, ceiling)])
     return (
-        f"{family:<18}{len(ours):>5}  {show(ours, 'last'):<12}{show(ours, 'all'):<12}{show(ceiling, 'last'):<18}"
-        f"{show(ceiling, 'all'):<12}{show(ours, 'gap'):<14}"
+        f"{family:<18}{len(ours):>5}  {show(ours, 'last'):<14}{show(ours, 'all'):<14}{show(ceiling, 'last'):<18}"
+        f"{show(ceiling, 'all'):<14}{show(ours, 'gap'):<14}"
         f"{'-' if explored is None else f'{explored:,.0f}':>9}{slowest:>9.1f}  {asked}"
     )
 
