@@ -251,7 +251,9 @@ class _Members:
                 return _read_array(self._archive, f"{content}.npy")
             if what == "dict" and isinstance(content, dict):
                 return {key: self._attach(item) for key, item in content.items()}
-            return NOT_FINITE[content if what == "float" else what]
+            if what == "float" and isinstance(content, str):
+                return NOT_FINITE[content]
+            raise ValueError(f"its tree holds {what!r}, which stands for nothing")
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError("a number in its JSON is not finite")
         return value

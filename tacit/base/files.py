@@ -6,6 +6,7 @@ was meant for when it is kept. A crash, a kill or a full disk leaves what was th
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -198,9 +199,14 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def refusal(error: OSError) -> str:
+    """Return why the system refuses to write, and what to do."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return f"{error.strerror or error}; {'make room or ' * full}give another place"
+
+
 def _unwritable(path: str | os.PathLike[str], error: OSError) -> WriteError:
-    why = error.strerror or error
-    return WriteError(f"{os.fspath(path)!r} cannot be written: {why}; make room or give another place")
+    return WriteError(f"{os.fspath(path)!r} cannot be written: {refusal(error)}")
 
 
 def _sync_tree(folder: Path) -> None:

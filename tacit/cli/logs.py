@@ -269,11 +269,11 @@ def check_places(logs: list[Path], out: Path | None, problems: Problems, inputs:
 
 
 def clear_stale(logs: list[Path], problems: Problems) -> None:
-    """Remove the side file of an earlier command over the same logs, now that nothing is wrong with them."""
+    """Remove the side file of an earlier command over the same logs, or in the same place: nothing is wrong now."""
     from tacit.logs.side_files import remove_stale, side_file
 
     if not problems.written and problems.unwritten is None:
-        remove_stale(side_file(logs))
+        remove_stale(Path(problems.side or side_file(logs)))
 
 
 def read_layout(path: Path | None) -> Layout | None:

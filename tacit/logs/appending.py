@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
-from tacit.base.files import NewFile, WriteError, sync_folder
+from tacit.base.files import NewFile, WriteError, refusal, sync_folder
 from tacit.logs.files import MOST_LINE, check_file, parse_json
 from tacit.logs.lines import Chunk, read_chunks
 from tacit.logs.packing import Seal, is_packed, pack, unpack
@@ -56,8 +56,7 @@ class AppendedFile:
         self._file.close()
 
     def _error(self, error: OSError) -> WriteError:
-        why = error.strerror or error
-        return WriteError(f"{str(self.path)!r} cannot be added to: {why}; make room or give another place")
+        return WriteError(f"{str(self.path)!r} cannot be added to: {refusal(error)}")
 
 
 def mend(path: Path) -> bytes:

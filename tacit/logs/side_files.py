@@ -9,13 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tacit.logs.files import REJECTED, parse_json
+from tacit.logs.files import MOST_LINE, REJECTED, parse_json
 from tacit.logs.writing import LineWriter
 
 KEYS = ("file", "line", "rule", "problem", "raw")
 """What a line of a side file tells: where it stood, which rule it breaks, why, and the line itself."""
-LONGEST_LINE = 1 << 24
-"""Bytes of a first line that are read to know a side file by it."""
 
 
 def side_file(logs: Sequence[str | os.PathLike[str]]) -> Path:
@@ -42,17 +40,22 @@ def side_file(logs: Sequence[str | os.PathLike[str]]) -> Path:
 
 def is_side_file(path: Path) -> bool:
     """Return whether a file is one that Tacit wrote, by its name and its first line, or is empty."""
-    if not path.name.endswith(REJECTED) or not path.is_file():
+    return path.name.endswith(REJECTED) and holds_rejected(path)
+
+
+def holds_rejected(path: Path) -> bool:
+    """Return whether a file of any name is one that Tacit wrote of bad episodes, by its first line, or is empty."""
+    if not path.is_file():
         return False
     with suppress(OSError, ValueError), open(path, "rb") as file:
-        line = file.readline(LONGEST_LINE)
+        line = file.readline(MOST_LINE)
         return not line or tuple(parse_json(line)) == KEYS
     return False
 
 
 def remove_stale(path: Path) -> None:
-    """Remove what an earlier call over the same logs left, if it is Tacit's."""
-    if is_side_file(path):
+    """Remove what an earlier call left where bad episodes go, if it is Tacit's."""
+    if holds_rejected(path):
         with suppress(OSError):
             path.unlink()
 

@@ -29,7 +29,9 @@ START, BEGIN = "(start)", "begin"
 MOST_LABELS = 100
 """Distinct strings up to which contexts or feedback are labels."""
 MOST_NUMBERS = 20
-"""Distinct numbers up to which contexts or feedback are labels."""
+"""Distinct numbers up to which contexts or feedback are labels; whole ones are up to `MOST_LABELS` if they recur."""
+RECURRING = 50
+"""Episodes for each of many whole numbers from which on they are names rather than quantities."""
 MOST_PHRASES = 1000
 """Distinct strings up to which the states of a step, or the actions of a state, are labels."""
 MOST_STATES = 100_000
@@ -77,6 +79,12 @@ class MetValues:
         strings = self.kinds["string"] > 0 and too_many(self.distinct, self.kinds.total(), MOST_LABELS)
         return strings or self.kinds["text"] > 0
 
+    @property
+    def _recurs(self) -> bool:
+        """Return whether the values are whole numbers, few enough to be labels, that come again and again."""
+        few = len(self.distinct) <= MOST_LABELS and all(isinstance(value, int) for value in self.distinct)
+        return few and self.kinds.total() >= RECURRING * len(self.distinct)
+
     def space(self, what: str) -> Space:
         """Return the space that the values are in, or raise if there is none."""
         vectors = self.kinds["object"] + self.kinds["list"]
@@ -88,7 +96,7 @@ class MetValues:
                 )
             shape = next(iter(self.shapes))
             return Vectors(shape) if isinstance(shape, int) else Vectors(len(shape), shape)
-        if not self.kinds["string"] and len(self.distinct) > MOST_NUMBERS:
+        if not self.kinds["string"] and len(self.distinct) > MOST_NUMBERS and not self._recurs:
             return Vectors(1)
         if len(self.distinct) > MOST_LABELS:
             raise LogError(

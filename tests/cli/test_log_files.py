@@ -148,7 +148,7 @@ def test_nothing_usable_is_an_error_and_leaves_good_output_alone(folder, command
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_place_that_cannot_be_written_is_told_in_a_sentence(folder, command):
     said = order(command, folder, out="nowhere/out.jsonl", code=1)
-    assert "out.jsonl' cannot be written: No such file or directory; make room or give another place" in said
+    assert "out.jsonl' cannot be written: No such file or directory; give another place" in said
 
 
 def test_duplicates_are_counted_once_and_told(folder):
@@ -231,3 +231,13 @@ def test_an_evaluation_is_written_in_numbers_that_json_has(tmp_path):
     with pytest.raises(ValueError, match="an evaluation is written in finite numbers"):
         found.write(tmp_path / "value.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_stale_file_of_bad_episodes_goes_from_the_place_that_is_named(folder):
+    place, mine = folder / "aside.jsonl", folder / "mine.jsonl"
+    place.write_text('{"file": "a", "line": 1, "rule": "not-json", "problem": "no object", "raw": "x"}\n')
+    mine.write_text("my own words\n")
+    order("convert", folder, "--rejected", place)
+    assert not place.exists()
+    order("convert", folder, "--rejected", mine)
+    assert mine.read_text() == "my own words\n"

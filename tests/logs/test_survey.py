@@ -65,6 +65,8 @@ def test_first_states_that_differ_get_a_start_before_them():
         ([0.5, 1, 2.5], Finite((1, "0.5", "2.5"))),
         ([True, False], Finite((False, True))),
         (list(range(40)), Vectors(1)),
+        (list(range(40)) * 50, Finite(tuple(range(40)))),
+        ([0.5 * n for n in range(40)] * 50, Vectors(1)),
         ([0.1 * n for n in range(40)], Vectors(1)),
         ([[1, 2], [3, 4]], Vectors(2)),
         ([{"b": 1, "a": 2}, {"a": 3, "b": 4}], Vectors(2, ("a", "b"))),
