@@ -176,9 +176,7 @@ def test_a_folder_that_breaks_off_leaves_nothing(tmp_path, monkeypatch):
 def test_whether_a_place_can_be_written_is_found_out_without_a_trace(tmp_path):
     check_writable(tmp_path / "new")
     assert not list(tmp_path.iterdir())
-    with pytest.raises(
-        WriteError, match=r"cannot be written: No such file or directory; give another place"
-    ):
+    with pytest.raises(WriteError, match=r"cannot be written: No such file or directory; give another place"):
         check_writable(tmp_path / "nowhere" / "new")
     with pytest.raises(WriteError, match="it is a directory"):
         check_writable(tmp_path)
