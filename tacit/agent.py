@@ -183,12 +183,7 @@ class Agent:
         the feedback was taken to mean, None while the agent cannot tell.
         """
         with self._lock:
-            if self._pending or self._asks_next:
-                self._settle()
-                self._go_on()
-            check_ours(self, episode)
-            if len(episode.states) > len(episode.chances):
-                episode.drop_torn_step()
+            self._take_up(episode)
             encoded = self.world.read_feedback(feedback)
             if episode.open or episode.told is None:
                 check_open(episode)
@@ -201,12 +196,7 @@ class Agent:
     def abandon(self, episode: Episode) -> None:
         """Close an episode whose feedback will never come; its transitions are still learned from."""
         with self._lock:
-            if self._pending or self._asks_next:
-                self._settle()
-                self._go_on()
-            check_ours(self, episode)
-            if len(episode.states) > len(episode.chances):
-                episode.drop_torn_step()
+            self._take_up(episode)
             if episode.open:
                 self._close(episode, None, None)
             self._go_on()
@@ -320,6 +310,14 @@ class Agent:
         if self._pending:
             commit(self._pending)
             self._pending = ()
+
+    def _take_up(self, episode: Episode) -> None:
+        """Finish what an interrupted call left, of the agent and of an episode, before that is closed."""
+        if self._pending or self._asks_next:
+            self._settle()
+            self._go_on()
+        check_ours(self, episode)
+        episode.drop_torn_step()
 
     def _close(self, episode: Episode, feedback: object, encoded: Any | None) -> None:
         lesson: Lesson = self.stage.learn(episode, encoded)

@@ -83,7 +83,7 @@ def drive(agent, seed, ids, episodes=EPISODES):
             agent.abandon(episode)
 
 
-@pytest.mark.filterwarnings("ignore:feedback-tells-nothing")
+@pytest.mark.filterwarnings("ignore")
 def test_every_episode_of_every_thread_has_its_own_id_and_is_counted_once():
     agent, ids = Agent(Yielding(synthetic().layout, dynamics=YieldingCounts)), []
     at_once(*(lambda seed=seed: drive(agent, seed, ids) for seed in range(THREADS)))
@@ -96,7 +96,7 @@ def test_every_episode_of_every_thread_has_its_own_id_and_is_counted_once():
     assert agent.stage.counts.seen().total == told
 
 
-@pytest.mark.filterwarnings("ignore:feedback-tells-nothing")
+@pytest.mark.filterwarnings("ignore")
 def test_an_agent_is_saved_by_many_while_others_drive_it(tmp_path):
     agent, path = Agent(synthetic().layout), tmp_path / "agent"
 

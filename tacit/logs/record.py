@@ -46,8 +46,8 @@ draws hardly ever occurs, and where it seems to, it would outweigh a million oth
 VALUE: Mapping[str, Any] = {
     "anyOf": [
         {"type": ["string", "number", "boolean"]},
-        {"type": "array", "items": {"type": "number"}, "minItems": 1},
-        {"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 1},
+        {"type": "array", "items": {"type": ["number", "boolean"]}, "minItems": 1},
+        {"type": "object", "additionalProperties": {"type": ["number", "boolean"]}, "minProperties": 1},
     ]
 }
 """What a context, state, action or feedback may be: a label, a number, text, or numbers with or without names."""
