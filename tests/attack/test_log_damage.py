@@ -78,6 +78,12 @@ def load_table_model(folder):
     return tacit.load_model(folder / "model")
 
 
+def judge_content(path, content, model):
+    """Return the outcome of a log that holds `content`."""
+    path.write_bytes(content)
+    return judge_log(path, model, EPISODES)
+
+
 def test_damaged_logs_never_change_in_silence(attack, tmp_path):
     model, kept = load_table_model(tmp_path), tmp_path / "kept"
     kept.mkdir()
@@ -89,9 +95,7 @@ def test_damaged_logs_never_change_in_silence(attack, tmp_path):
 
     def judge(given):
         ending, content = given
-        path = tmp_path / f"damaged{ending}"
-        path.write_bytes(content)
-        return judge_log(path, model, EPISODES)
+        return judge_content(tmp_path / f"damaged{ending}", content, model)
 
     attack("logs, bits", drawn(400, draw), judge)
 
@@ -138,9 +142,7 @@ def test_damaged_lines_are_told(attack, tmp_path):
         return words, content
 
     def judge(content):
-        path = tmp_path / "damaged.jsonl"
-        path.write_bytes(content)
-        return judge_log(path, model, EPISODES)
+        return judge_content(tmp_path / "damaged.jsonl", content, model)
 
     attack("logs, lines", drawn(80, draw), judge)
 
@@ -160,9 +162,7 @@ def test_joined_logs_are_read_whole(attack, tmp_path):
 
     def judge(given):
         ending, content = given
-        path = tmp_path / f"joined{ending}"
-        path.write_bytes(content)
-        return judge_log(path, model, EPISODES)
+        return judge_content(tmp_path / f"joined{ending}", content, model)
 
     attack("logs, joined", drawn(40, draw), judge)
 
