@@ -387,7 +387,7 @@ def _open_episode(agent: Agent, number: int, episode: Episode) -> None:
 def _close_episode(agent: Agent, episode: Episode, told: tuple[object, Any | None, Lesson]) -> None:
     """Write down how an episode ended; a change, so done twice it does no more."""
     episode.feedback, episode.told, lesson = told
-    episode.decoded_reward = lesson.decoded_reward
+    episode.decoded_reward, episode.decoded_interval = lesson.decoded_reward, lesson.decoded_interval
     episode.open = False  # last: who reads the handle in another thread finds the rest
     agent._open.pop(episode.id, None)
     agent._untold, agent._asks_next = lesson.remarks, True

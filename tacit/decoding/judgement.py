@@ -1,30 +1,37 @@
 """Know the constants: what each last state is, and theta, M and sigma, from the feedback itself.
 
 Counts of (feedback, action) in one last state and context hold all there is to know. Their columns are
-Pr[y | a] = f_a g_1(y) + (1 - f_a) g_0(y), whatever rule drew the actions (Assumption 2.1), so the two-way
-clustering phi of the feedback values, and f_a as the share of phi = 1 among the tuples of action a, need
-no uniform actions once each was tried. The orientation is the belief sum f < K/2.
+Pr[y | a] = f_a g_1(y) + (1 - f_a) g_0(y), whatever rule drew the actions (Assumption 2.1), so where each word stands,
+phi, and f_a, need no uniform actions once each was tried (`tacit.decoding.word_types`). Which side is the reward
+`tacit.decoding.orientation` says, and what a place may be worth in which nothing was found `tacit.decoding.power`.
 
     theta = max_a f_a,   M = sum_a f_a,   sigma = theta (K - M) / M        (Assumption 2.3)
+
+Where no word is said by one side alone, f is known up to an affine map. Whatever it is, those who are not pleased say
+words of type 1 at most as often as is said after any action, and those who are at least as often, so that
+
+    (t_a - min t) / (1 - min t)  <=  f_a  <=  t_a / max t,       t_a = sum_y Pr[y | a] phi(y).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv, gammaincc, ndtri
+from scipy.special import betaincinv, ndtri
 
 from tacit.base.arrays import FloatArray
 from tacit.base.validation import check_number, check_whole
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import ramp
+from tacit.decoding.orientation import Beliefs, Leaning, is_sure, lean, turn_odds
 from tacit.decoding.posterior import ideal_posterior
-from tacit.decoding.structured import fit_rewards
+from tacit.decoding.power import largest_unseen
+from tacit.decoding.word_types import WordTypes, fit_types, soften
 from tacit.problem.layout import Layout
 
 UNKNOWN, HETEROGENEOUS, HOMOGENEOUS = "unknown", "heterogeneous", "homogeneous"
@@ -34,6 +41,10 @@ LEVEL = 0.95
 """Of the intervals that are reported."""
 MARGIN = 3.0
 """Standard errors by which theta is lowered and M raised before they become the decoder's threshold."""
+EXCLUSIVE, OVERLAPPING = 0.02, 0.25
+"""The share of either side that may talk like the other where nothing was found, by whether words overlap elsewhere."""
+SETTLED_BELOW = 0.5
+"""A place in which nothing was found is settled once its best action could not earn more than this, unseen."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +52,16 @@ class JudgementSettings:
     """When an ending is judged; chosen on random problems (seeds 1000 and up) and then frozen.
 
     It is judged in a context once each action has `least_each` tuples. It is heterogeneous if feedback depends on the
-    action at this `significance`; otherwise homogeneous, and settled after `homogeneous_after` tuples an action. One
+    action at this `significance`; otherwise homogeneous, and settled as far as the tuples could have shown more. One
     whose orientation stays in doubt is settled after `undecided_after` tuples an action.
     """
 
     least_each: int = 5
     significance: float = 1e-4
-    homogeneous_after: int = 12
     undecided_after: int = 48
 
     def __post_init__(self) -> None:
-        for name in ("least_each", "homogeneous_after", "undecided_after"):
+        for name in ("least_each", "undecided_after"):
             check_whole(name, getattr(self, name), 1)
         check_number("significance", self.significance, 0, 1)
 
@@ -69,8 +79,9 @@ class Judgement:
     """What the tuples of one last state and context say of it.
 
     `tuples` (K,) by action; `p_value` of feedback being independent of the action; `f` (K,) and `phi` (Y,)
-    as in Eq. 4; `rewards` J(h(x, y, s), a) (Y, K): what each feedback decodes to after each action; `settled`
-    whether more tuples are not worth exploring for.
+    as in Eq. 4, phi between 0 and 1 where words overlap; `rewards` J(h(x, y, s), a) (Y, K): what each feedback decodes
+    to after each action; `settled` whether more tuples are not worth exploring for; `hope` what the best action may
+    be worth at most.
     """
 
     kind: str
@@ -82,11 +93,43 @@ class Judgement:
     rewards: FloatArray
     expected: FloatArray
     """Sum over y of Pr[y | a] J(h(x, y, s), a), (K,): what each action is worth, decoded."""
+    hope: float
+    overlaps: float = -math.inf
+    """Nats by which words between the two sides are likelier than words of two types."""
+    leaning: Leaning | None = None
+    """What f says of its orientation, if it is heterogeneous."""
+    turned: bool = False
+    """Whether sum f <= K/2 was overruled."""
 
     @property
     def best(self) -> float:
         """Return the reward of the best action."""
         return float(self.f.max()) if self.kind == HETEROGENEOUS else float(self.expected.max())
+
+    @property
+    def minority(self) -> float:
+        """Return the standard errors by which sum f stays below K/2, before it was turned."""
+        f, K = 1 - self.f if self.turned else self.f, len(self.f)
+        return (K / 2 - float(f.sum())) / sum_error(f, self.tuples)
+
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Return (low, high), both (K,), between which f lies whatever words both sides say, two errors wide."""
+        if self.kind != HETEROGENEOUS:
+            return np.zeros(len(self.f)), np.ones(len(self.f))
+        error = 2 * np.sqrt(smoothed_variance(self.f, self.tuples))
+        worst, best = int(np.argmin(self.f)), int(np.argmax(self.f))
+        floor, top = min(self.f[worst] + error[worst], 0.99), max(self.f[best] - error[best], 0.01)
+        low = np.clip((self.f - error - floor) / (1 - floor), 0.0, None)
+        return np.minimum(low, self.f), np.maximum(np.clip((self.f + error) / top, None, 1.0), self.f)
+
+    def reward_bounds(self, y: int, a: int) -> tuple[float, float]:
+        """Return between what a feedback after an action may mean, so that the means over feedback bound f_a."""
+        low, high = (float(bound[a]) for bound in self.bounds())
+        f, meant = float(self.f[a]), float(posterior_reward(self.f, self.phi[[y]], self.tuples)[0, a])
+        lowest = meant * low / f if f > 0 else 0.0
+        return min(lowest, float(self.rewards[y, a])), 1 - (1 - meant) * (
+            (1 - high) / (1 - f) if f < 1 else 0.0
+        )
 
     def theta(self, level: float = LEVEL) -> Interval:
         """Return max_a f_a with a simultaneous Clopper-Pearson interval over the actions."""
@@ -126,26 +169,37 @@ class Constants:
     sigma: Interval
 
 
-def judge(counts: FloatArray, c: float, settings: JudgementSettings) -> Judgement:
-    """Return what counts (Y, K) of feedback by action say of a last state in a context.
+def judge(counts: FloatArray, c: float, settings: JudgementSettings, overlap: float = EXCLUSIVE) -> Judgement:
+    """Return what counts (Y, K) of feedback by action say of a last state in a context, turned so that sum f <= K/2.
+
+    `overlap` is the share of either side that may talk like the other where nothing was found.
 
     >>> counts = np.array([[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]])
     >>> judgement = judge(counts, 0.0, JudgementSettings())
-    >>> judgement.kind, judgement.f.round(2), judgement.phi
+    >>> judgement.kind, judgement.f.round(2), judgement.phi.round(2)
     ('heterogeneous', array([0.9, 0.1, 0.1]), array([1., 0.]))
     """
-    tuples, K = counts.sum(axis=0), counts.shape[1]
-    p_value = independence_p_value(counts)
+    tuples = counts.sum(axis=0)
     if tuples.min() < settings.least_each:
-        return _featureless(UNKNOWN, False, counts, p_value, c)
-    if p_value >= settings.significance:
-        return _featureless(HOMOGENEOUS, tuples.sum() >= settings.homogeneous_after * K, counts, p_value, c)
-    f, phi = fit_balanced(counts)
-    oriented = f.sum() + MARGIN * sum_error(f, tuples) < K / 2
-    settled = bool(oriented or tuples.sum() >= settings.undecided_after * K)
-    rewards = decode_all(f, phi, tuples)
-    expected = (counts / tuples * rewards).sum(axis=0)
-    return Judgement(HETEROGENEOUS, settled, tuples, p_value, f, phi, rewards, expected)
+        return _featureless(UNKNOWN, counts, 1.0, c, 1.0)
+    types = fit_types(counts)
+    if types.p_value >= settings.significance:
+        hope = largest_unseen(counts, settings.significance, overlap)
+        return _featureless(HOMOGENEOUS, counts, types.p_value, c, max(hope, c))
+    return _heterogeneous(counts, soften(counts, types), settings)
+
+
+def turn(judgement: Judgement, odds: float, sure: bool, settings: JudgementSettings) -> Judgement:
+    """Return a heterogeneous judgement turned by the log odds that sum f <= K/2 is right, settled if they are sure."""
+    K, turned = len(judgement.f), odds < 0
+    settled = sure or bool(judgement.tuples.sum() >= settings.undecided_after * K)
+    if turned != judgement.turned:
+        f, phi = 1 - judgement.f, 1 - judgement.phi
+        rewards = decode_all(f, phi, judgement.tuples)
+        # Pr[y | a] is what the counts say; f_a = sum_y Pr[y | a] phi(y) when feedback decodes to phi itself.
+        judgement = replace(judgement, f=f, phi=phi, rewards=rewards, expected=f, turned=turned)
+    hope = judgement.best if settled else float(max(judgement.f.max(), 1 - judgement.f.min()))
+    return replace(judgement, settled=settled, hope=hope)
 
 
 def judge_all(
@@ -175,48 +229,41 @@ def estimate_constants(judgements: Iterable[Judgement], level: float = LEVEL) ->
     )
 
 
-def fit_balanced(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return f (K,) and phi (Y,) of Eq. 4, each action weighted alike however often it was drawn."""
-    seen, tuples = counts.sum(axis=1) > 0, counts.sum(axis=0)
-    phi = np.zeros(len(counts))
-    f, phi[seen] = fit_rewards(counts[seen] / tuples * tuples.mean())
-    return f, phi
-
-
 def decode_all(f: FloatArray, phi: FloatArray, tuples: FloatArray) -> FloatArray:
     """Return J(h(x, y, s), a), (Y, K), with theta lowered and M raised by their noise.
 
     The true posterior of the best action stands on the edge theta/M of the ramp; the margins put it above, so
-    that noise does not cost reward. Where sigma leaves no room for a ramp, feedback decodes to phi itself.
+    that noise does not cost reward. Where sigma leaves no room for a ramp, feedback decodes to what it means after the
+    action: phi itself, where every word is said by one side alone.
     """
     K, best = len(f), int(np.argmax(f))
+    meant = posterior_reward(f, phi, tuples)
     theta = f[best] - MARGIN * math.sqrt(smoothed_variance(f, tuples)[best])
     M = f.sum() + MARGIN * sum_error(f, tuples)
     if theta <= 0 or M >= K / 2 or separation(theta, M, K) <= 1:
-        return np.repeat(phi[:, None], K, axis=1)
+        return meant
     threshold = theta / M
     width = (threshold - 1 / (K - M)) / 2
-    return phi[:, None] * ramp(ideal_posterior(f, 1.0), threshold - width, width)
+    return meant * ramp(ideal_posterior(f, 1.0), threshold - width, width)
+
+
+def posterior_reward(f: FloatArray, phi: FloatArray, tuples: FloatArray) -> FloatArray:
+    """Return Pr[r = 1 | y, a], (Y, K), of words at phi (Y,) = Pr[r = 1 | y] over all tuples.
+
+    >>> posterior_reward(np.array([0.9, 0.1]), np.array([1.0, 0.5, 0.0]), np.array([5.0, 5.0])).round(2)
+    array([[1. , 1. ],
+           [0.9, 0.1],
+           [0. , 0. ]])
+    """
+    rewarded = float(f @ tuples / tuples.sum())
+    one = phi[:, None] * f / max(rewarded, 1e-12)
+    zero = (1 - phi[:, None]) * (1 - f) / max(1 - rewarded, 1e-12)
+    return np.asarray(np.where(one + zero > 0, one / np.maximum(one + zero, 1e-300), phi[:, None]))
 
 
 def separation(theta: float, M: float, n_actions: int) -> float:
     """Return sigma = theta (K - M) / M."""
     return theta * (n_actions - M) / M if M > 0 else math.inf
-
-
-def independence_p_value(counts: FloatArray) -> float:
-    """Return the p-value of the likelihood-ratio test that feedback (rows) does not depend on the action.
-
-    >>> round(independence_p_value(np.array([[10.0, 10.0], [10.0, 10.0]])), 3)
-    1.0
-    """
-    table = counts[np.ix_(counts.sum(axis=1) > 0, counts.sum(axis=0) > 0)]
-    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-    if table.size == 0 or freedom == 0:
-        return 1.0
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    ratio = np.log(np.where(table > 0, table, 1.0) / np.where(table > 0, expected, 1.0))
-    return float(gammaincc(freedom / 2, (table * ratio).sum()))
 
 
 def proportion_intervals(
@@ -241,18 +288,36 @@ def sum_error(f: FloatArray, tuples: FloatArray) -> float:
     return math.sqrt(smoothed_variance(f, tuples).sum())
 
 
-def _featureless(kind: str, settled: bool, counts: FloatArray, p_value: float, c: float) -> Judgement:
+def _heterogeneous(counts: FloatArray, types: WordTypes, settings: JudgementSettings) -> Judgement:
+    tuples, K = counts.sum(axis=0), counts.shape[1]
+    turned = types.f.sum() > K / 2  # f -> 1 - f, phi -> 1 - phi leaves the tuples as likely as they are
+    f, phi = (1 - types.f, 1 - types.positions) if turned else (types.f, types.positions)
+    rewards = decode_all(f, phi, tuples)
+    expected = (counts / tuples * rewards).sum(axis=0)
+    found = Judgement(
+        *(HETEROGENEOUS, False, tuples, types.p_value, f, phi, rewards, expected, 1.0, types.overlaps),
+        lean(f),
+    )
+    odds = turn_odds(found.minority, 0.0, 0.0, Beliefs())
+    return turn(found, odds, is_sure(odds, Beliefs()), settings)
+
+
+def _featureless(kind: str, counts: FloatArray, p_value: float, c: float, hope: float) -> Judgement:
     Y, K = counts.shape
     worth = _constant((K,), c)
+    settled = hope <= SETTLED_BELOW
     return Judgement(
-        kind,
-        bool(settled),
-        counts.sum(axis=0),
-        p_value,
-        worth,
-        _constant((Y,), 0.0),
-        _constant((Y, K), c),
-        worth,
+        *(
+            kind,
+            settled,
+            counts.sum(axis=0),
+            p_value,
+            worth,
+            _constant((Y,), 0.0),
+            _constant((Y, K), c),
+            worth,
+        ),
+        hope,
     )
 
 

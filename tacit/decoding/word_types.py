@@ -1,18 +1,19 @@
-"""Words of two types: what feedback means where there are many words, few tuples, or words that both sides use.
+"""What words mean where they are many, are said by both sides, or were heard a few times: positions, not clusters.
 
-In one last state and context Pr[y | a] = f_a g_1(y) + (1 - f_a) g_0(y). A word is of type 1 if it is said rather after a
-reward. Given its type, its tuples fall on the actions as one of two profiles,
+In one last state and context Pr[y | a] = f_a g_1(y) + (1 - f_a) g_0(y). The tuples of a word fall on the actions by
+where it stands between the two sides, lambda_y = Pr[r = 1 | y]:
 
-    type 1: q_a f_a / sum_b q_b f_b,        type 0: q_a (1 - f_a) / sum_b q_b (1 - f_b),      q_a = n_a / n,
+    Pr[a | y] = lambda_y h_1(a) + (1 - lambda_y) h_0(a),    h_1 = q f / sum q f,    h_0 = q (1 - f) / sum q (1 - f),
 
-so that words share K numbers, f, however many they are: a word that was said five times says little of itself and still
-adds to f. Both are found by expectation maximisation: w_y = Pr[type of y is 1 | its tuples], f_a = share of type 1 among
-the tuples of action a. Where no word is said on both sides w is phi of Eq. 4 and f the reward; where words overlap f is
-the reward up to an affine map, which keeps the order of the actions.
+with q_a = n_a / n. So words share K numbers, f, however many they are: a word that was said five times says little of
+itself and still adds to f. A position is one of a few levels, alike beforehand: 0 and 1 where every word belongs to one
+side (phi of Eq. 4, of two types), five where words overlap, chosen by the likelihood of the tuples. Expectation
+maximisation finds f; as the outermost words stand at 0 and 1, f is as far spread as the words allow, and the reward up
+to an affine map where no word is exclusive, which keeps the order of the actions.
 
 The gain in log likelihood over one profile for all words tests whether feedback depends on the action at all: twice the
-gain is compared with chi-squared of K - 1 degrees of freedom and a few more, whatever the number of words. A test of all
-(Y - 1)(K - 1) differences has no power when words are many.
+gain of two types is compared with chi-squared of K - 1 degrees of freedom and a few more, whatever the number of words.
+A test of all (Y - 1)(K - 1) differences has no power when words are many.
 """
 
 from __future__ import annotations
@@ -29,53 +30,77 @@ from tacit.base.jit import kernel
 CUTS = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Shares of the tuples at which words, in order of their leading component, are cut to begin from."""
 CERTAIN = 0.95
-"""The weight of a word on its side of the cut to begin with."""
+"""The position of a word on its side of the cut to begin with."""
+TWO_TYPES = (0.0, 1.0)
+BETWEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Levels of a word's position: on one side or the other, or between."""
 MOST_ROUNDS = 60
 """Rounds of expectation maximisation from one beginning; most need fewer than twenty."""
 ENOUGH = 1e-5
 """The gain of a round, in nats, below which it was the last."""
 EXTRA_FREEDOM = 1 / 80
-"""Times K squared: what choosing the types adds to the degrees of freedom, by simulation (up to 20 actions and 100 words)."""
+"""Times K squared: what choosing the types adds to the degrees of freedom, by simulation (20 actions, 100 words)."""
 
 
 class WordTypes(NamedTuple):
-    """The types of the words of one last state and context: `weights` w (Y,), `f` (K,) and the `gain` in nats."""
+    """Where the words of one last state and context stand: `positions` (Y,), `f` (K,) and the `gain` in nats.
+
+    `overlaps` is whether levels between the sides are likelier than two types, by so many nats.
+    """
 
     gain: float
     f: FloatArray
-    weights: FloatArray
+    positions: FloatArray
+    overlaps: float = -math.inf
 
     @property
     def p_value(self) -> float:
-        """Return how likely such a gain is where feedback does not depend on the action."""
-        K = len(self.f)
-        freedom = K - 1 + EXTRA_FREEDOM * K * K
-        return float(gammaincc(freedom / 2, max(self.gain, 0.0)))
+        """Return how likely such a gain of two types is where feedback does not depend on the action."""
+        return float(gammaincc(freedom(len(self.f)) / 2, max(self.gain, 0.0)))
+
+
+def freedom(n_actions: int) -> float:
+    """Return the degrees of freedom that twice the gain of two types has where feedback tells nothing."""
+    return n_actions - 1 + EXTRA_FREEDOM * n_actions**2
 
 
 def fit_types(counts: FloatArray) -> WordTypes:
-    """Return the types of words from their counts (Y, K); which type is the reward is not decided here.
+    """Return two types of words from their counts (Y, K); which type is the reward is not decided here.
 
-    Every action must have tuples. A word that was never said has weight 0.
+    Every action must have tuples. A word that was never said stands between the two.
 
     >>> types = fit_types(np.array([[9.0, 1.0, 1.0], [1.0, 9.0, 9.0], [9.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
-    >>> types.weights.round(), types.f.round(1)
-    (array([1., 0., 1., 0.]), array([0.9, 0.1, 0.2]))
+    >>> types.positions.round(1), types.f.round(1)
+    (array([1., 0., 1., 0.5]), array([0.9, 0.1, 0.2]))
     """
     seen = counts.sum(axis=1) > 0
-    weights = np.zeros(len(counts))
+    positions = np.full(len(counts), 0.5)
     if seen.sum() < 2 or counts.shape[1] < 2:
-        return WordTypes(0.0, np.zeros(counts.shape[1]), weights)
-    gain, f, weights[seen] = _fit(np.ascontiguousarray(counts[seen]), np.array(CUTS))
-    return WordTypes(gain, f, weights)
+        return WordTypes(0.0, np.zeros(counts.shape[1]), positions)
+    gain, f, positions[seen] = _fit(np.ascontiguousarray(counts[seen]), np.array(CUTS), np.array(TWO_TYPES))
+    return WordTypes(gain, f, positions)
+
+
+def soften(counts: FloatArray, types: WordTypes) -> WordTypes:
+    """Return the words with positions between the types, if that is likelier; otherwise the types as they are."""
+    seen = counts.sum(axis=1) > 0
+    if seen.sum() < 3:
+        return types
+    positions = types.positions[seen].copy()
+    gain, f = climb(np.ascontiguousarray(counts[seen]), positions, np.array(BETWEEN))
+    if gain <= types.gain:
+        return types._replace(overlaps=gain - types.gain)
+    softened = np.full(len(counts), 0.5)
+    softened[seen] = positions
+    return WordTypes(types.gain, f, softened, gain - types.gain)
 
 
 @kernel
-def _fit(counts: FloatArray, cuts: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Return gain, f and weights of the best of several beginnings."""
+def _fit(counts: FloatArray, cuts: FloatArray, levels: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return gain, f and positions of the best of several beginnings."""
     order = np.argsort(leading_scores(counts))
     mass = counts.sum(axis=1)[order]
-    best, best_f, best_weights = -np.inf, np.zeros(counts.shape[1]), np.zeros(len(counts))
+    best, best_f, best_positions = -np.inf, np.zeros(counts.shape[1]), np.zeros(len(counts))
     last_cut = 0
     for share in cuts:
         below = np.cumsum(mass) - mass / 2 <= share * mass.sum()
@@ -83,12 +108,12 @@ def _fit(counts: FloatArray, cuts: FloatArray) -> tuple[float, FloatArray, Float
         if cut == last_cut:
             continue
         last_cut = cut
-        weights = np.full(len(counts), CERTAIN)
-        weights[order[:cut]] = 1 - CERTAIN
-        gain, f = climb(counts, weights)
+        positions = np.full(len(counts), CERTAIN)
+        positions[order[:cut]] = 1 - CERTAIN
+        gain, f = climb(counts, positions, levels)
         if gain > best:
-            best, best_f, best_weights = gain, f, weights
-    return best, best_f, best_weights
+            best, best_f, best_positions = gain, f, positions
+    return best, best_f, best_positions
 
 
 @kernel
@@ -104,24 +129,43 @@ def leading_scores(counts: FloatArray) -> FloatArray:
         if length == 0.0:
             break
         axis = gram @ (axis / length)
-    return (residuals @ axis) / np.sqrt(rows)
+    return np.asarray((residuals @ axis) / np.sqrt(rows))
 
 
 @kernel
-def climb(counts: FloatArray, weights: FloatArray) -> tuple[float, FloatArray]:
-    """Return the gain and f that expectation maximisation leads to from `weights`, which it changes in place."""
-    tuples = counts.sum(axis=0)
+def climb(counts: FloatArray, positions: FloatArray, levels: FloatArray) -> tuple[float, FloatArray]:
+    """Return the gain and f that expectation maximisation leads to from `positions`, which it changes in place."""
+    Y, K = counts.shape
+    tuples, L = counts.sum(axis=0), len(levels)
+    rewarded = positions @ counts  # (K,): tuples of each action that were a reward, in expectation
     gain = -np.inf
+    f = rewarded / tuples
     for _ in range(MOST_ROUNDS):
-        f = (weights @ counts + 0.5) / (tuples + 1.0)  # half a tuple on each side: no action is impossible
-        one = np.log(f * tuples.sum() / (f @ tuples))
-        zero = np.log((1 - f) * tuples.sum() / ((1 - f) @ tuples))
-        odds = counts @ (one - zero)
-        base = counts @ zero
+        f = (rewarded + 0.5) / (tuples + 1.0)  # half a tuple on each side: no action is impossible
+        one, zero = f * tuples.sum() / (f @ tuples), (1 - f) * tuples.sum() / ((1 - f) @ tuples)
+        logs, odds = np.empty((L, K)), np.empty((L, K))  # of a tuple with a word at each level, by action
+        for level in range(L):
+            for a in range(K):
+                mixed = levels[level] * one[a] + (1 - levels[level]) * zero[a]
+                logs[level, a], odds[level, a] = math.log(mixed), levels[level] * one[a] / mixed
         before, gain = gain, 0.0
-        for y in range(len(odds)):  # log (e^base+odds + e^base) / 2 of each word
-            gain += base[y] + max(odds[y], 0.0) + math.log1p(math.exp(-abs(odds[y]))) - math.log(2.0)
-            weights[y] = 1 / (1 + math.exp(-min(max(odds[y], -40.0), 40.0)))
+        rewarded[:] = 0.0
+        weights = np.empty(L)
+        for y in range(Y):
+            for level in range(L):
+                weights[level] = 0.0
+                for a in range(K):
+                    weights[level] += counts[y, a] * logs[level, a]
+            top = weights.max()
+            weights[:] = np.exp(weights - top)
+            total = weights.sum()
+            gain += top + math.log(total / L)
+            positions[y] = 0.0
+            for level in range(L):
+                share = weights[level] / total
+                positions[y] += share * levels[level]
+                for a in range(K):
+                    rewarded[a] += share * counts[y, a] * odds[level, a]
         if gain - before < ENOUGH:
             break
-    return gain, (weights @ counts) / tuples
+    return gain, rewarded / tuples

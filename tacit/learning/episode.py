@@ -45,13 +45,15 @@ class Episode:
 
     `context` is as the user knows it and `feedback` as it was given; `encoded` and `told` are the same as stages see
     them. `states` (as the world reads them), `actions` (indices) and `chances` have one entry a step, which is taken
-    once its chance is there. `decoded_reward` is what the feedback was taken to mean, None while that is not known.
+    once its chance is there. `decoded_reward` is what the feedback was taken to mean, None while that is not known, and
+    `decoded_interval` the bounds between which it lies whatever words both sides say, where they are known.
     """
 
     __slots__ = (
         "actions",
         "chances",
         "context",
+        "decoded_interval",
         "decoded_reward",
         "draws",
         "encoded",
@@ -80,6 +82,7 @@ class Episode:
         self.told: Any = None
         self.open = True
         self.decoded_reward: float | None = None
+        self.decoded_interval: tuple[float, float] | None = None
 
     @property
     def probability(self) -> float:

@@ -1,7 +1,7 @@
 """Tacit's own recipe: one stage that explores only where it could pay, and wastes nothing it sees.
 
 Beyond the paper, on purpose. All episodes feed one model of the dynamics and one table of counts, from which
-every last state is judged in every context (`tacit.decoding.judgement`): phi, f, its kind, and what its feedback
+every last state is judged in every context (`tacit.learning.places`): phi, f, its kind, and what its feedback
 decodes to. Counts are kept, so a judgement that turns out wrong is revised for all that was seen before it.
 
 An episode begins with an optimistic plan (`tacit.planning.euler`): last states that are not settled for its context are
@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.base.changes import Change, Changes, assign, commit, put
+from tacit.base.changes import Change, assign, put
 from tacit.base.saved import Saved
-from tacit.decoding.counts import RunningCounts, SeenCounts, flat_cells
-from tacit.decoding.judgement import Judgement, judge
+from tacit.decoding.counts import SeenCounts
+from tacit.decoding.judgement import HETEROGENEOUS
 from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import counted_shape, is_finite
 from tacit.learning.episode import Episode
+from tacit.learning.places import Places, TuplePlace
 from tacit.learning.stage import (
     Lesson,
     PolicyPlan,
@@ -44,18 +45,13 @@ from tacit.problem.layout import Layout
 from tacit.problem.mdp import forward_distribution
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
-from tacit.trust.diagnostics import diagnose, find_nothing_told, mostly_judged
+from tacit.trust.diagnostics import diagnose, find_nothing_told
 from tacit.trust.findings import Finding
 
 DELTA = 0.05
 """Failure probability in EULER's logarithm, as in the paper's homing."""
-GROWTH = 1.1
-"""A state is judged anew when its tuples have grown by this factor: a judgement costs as much as ten episodes."""
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
-
-TuplePlace = tuple[int, int, int, int]
-"""Where a tuple is counted: ending, group, value, action."""
 
 
 class FastLearning:
@@ -70,30 +66,24 @@ class FastLearning:
         self._settings = setup.settings
         self._schedule = GammaSchedule(scale=setup.settings.fast.gamma_scale)
         self.reading: Reading = _finite_reading(layout)
-        shape = counted_shape(self.reading.counted)
-        contexts, (H, S, K) = shape[1], layout.mask.shape
-        self.counts = RunningCounts(shape)
+        contexts, (H, S, _) = counted_shape(self.reading.counted)[1], layout.mask.shape
+        self.places = Places(self.reading.counted, setup.settings.decoder.c, setup.settings.judgement)
         self.dynamics = setup.dynamics(layout)
         self.episodes = 0
         self.explored = 0
         self._duals = np.zeros((contexts, H, S))
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
-        self._judged = RunningCounts(shape)  # the counts that each judgement rests on
-        self._due = np.ones(shape[:2])  # tuples at which (s, x) is judged anew
-        self.judgements: dict[tuple[int, int], Judgement] = {}
-        self._settled = np.zeros((contexts, S), dtype=np.bool_)
-        self._best = np.zeros((contexts, S))
-        self._rewards = np.zeros((contexts, H, S, K))
         self._check_at: float = FIRST_CHECK
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the optimistic plan where it leads to unsettled states, otherwise that of Algorithm 4."""
         x = int(context)
         policy, dual, converged = self._exploit(x)
-        if not all(self._settled[x, : self._layout.endings.size].tolist()):
+        settled = self.places.settled[:, x]
+        if not all(settled.tolist()):
             explorer = self._optimistic(x, policy)
             visits = forward_distribution(self.dynamics.estimate(x), explorer, self._layout.n_states)
-            if visits[-1, ~self._settled[x]].sum() > self._settings.fast.explore_above:
+            if visits[-1, : len(settled)][~settled].sum() > self._settings.fast.explore_above:
                 return PolicyPlan(explorer, self.name, explores=True, uniform_last=True)
         return PolicyPlan(policy, self.name, dual=dual, converged=converged)
 
@@ -101,7 +91,7 @@ class FastLearning:
         """Return the plan of Algorithm 4 on what was judged so far."""
         return self._exploit(int(context))[0]
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Return everything counted, what the feedback decodes to, if its state is settled, and what a check found."""
         plan, x = policy_plan(episode), int(episode.encoded)
         changes = [*self.dynamics.learn(x, episode.states, episode.actions)]
@@ -111,11 +101,14 @@ class FastLearning:
             return Lesson(changes=changes)
         changes.append(assign(self, "episodes", self.episodes + 1))
         changes.append(assign(self, "explored", self.explored + plan.explores))
-        told = None if feedback is None else self._hear(episode, feedback)
-        decoded = self._decode(told)
-        judgement = None if told is None else self._count(told, changes)
-        due = self.episodes + 1 >= self._check_at
-        return Lesson(decoded, self._check(told, judgement, changes) if due else (), changes)
+        decoded = None
+        if feedback is not None:
+            told = self._hear(episode, feedback)
+            decoded = self.places.decode(told)
+            changes += self.places.learn(told, outcome)
+        remarks = self._check(changes) if self.episodes + 1 >= self._check_at else ()
+        reward, bounds = decoded or (None, None)
+        return Lesson(reward, bounds, remarks, changes)
 
     def next(self) -> Stage:
         """Return itself: there is no other stage."""
@@ -126,10 +119,10 @@ class FastLearning:
         settings = self._settings
         return diagnose(
             self.reading.counted,
-            self.counts.seen(),
+            self.places.counts.seen(),
             settings.decoder,
             settings.judgement,
-            self.judgements,
+            self.places.judgements,
             anchors,
             unsettled=settings.fast.explore_above,
         )
@@ -137,9 +130,7 @@ class FastLearning:
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
         return {
-            "counts": self.counts.seen().to_state(),
-            "judged": self._judged.seen().to_state(),
-            "due": self._due,
+            "places": self.places.to_state(),
             "dynamics": self.dynamics.to_state(),
             "episodes": self.episodes,
             "explored": self.explored,
@@ -151,22 +142,10 @@ class FastLearning:
     @classmethod
     def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> FastLearning:
         """Return the stage that `to_state` described: each state is judged again on what it was judged on."""
-        saved, counted = Saved.of(state), _finite_reading(setup.layout).counted
-        shape = counted_shape(counted)
-        counts = SeenCounts.from_state(counted, saved.part("counts"), whole=True)
-        judged = SeenCounts.from_state(counted, saved.part("judged"), whole=True)
-        saved.check(judged.is_within(counts), "judged", "no more than was counted")
-        due = saved.floats("due", shape[:2])
+        saved, shape = Saved.of(state), counted_shape(_finite_reading(setup.layout).counted)
         duals, dynamics = read_duals(saved, shape[1], setup.layout), read_dynamics(setup, saved)
         stage = cls(setup)
-        stage._judge_all(judged)
-        stage.counts, stage._due = RunningCounts(shape, counts), judging_due(judged)
-        still = all(tuples < due[place] for place, tuples in zip(counts.places, counts.tuples, strict=True))
-        saved.check(
-            still and np.array_equal(due, stage._due),
-            "due",
-            f"{GROWTH} times what was judged, and 1, which the tuples have not reached",
-        )
+        stage.places.restore(saved.part("places"))
         stage.dynamics.restore(dynamics)
         stage.episodes = saved.whole("episodes")
         stage.explored = saved.whole("explored", most=stage.episodes)
@@ -180,37 +159,27 @@ class FastLearning:
     ) -> FastLearning:
         """Return the stage that has seen these tuples and dynamics in so many episodes: what logs leave behind."""
         stage = cls(setup)
-        stage._judge_all(counts)
-        stage.counts, stage.dynamics = RunningCounts(counts.shape, counts), dynamics
-        stage._due = judging_due(counts)
+        stage.places.take(counts)
+        stage.dynamics = dynamics
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)
         return stage
 
-    def _check(
-        self, told: TuplePlace | None, judgement: Judgement | None, changes: list[Change]
-    ) -> tuple[str, ...]:
-        """Return what must be said, that this is noise; add when to check again: never once it is known.
-
-        It is checked what there will be with the tuple that is `told`, and with the judgement that it led to.
-        """
-        seen, judgements = self.counts.seen(), dict(self.judgements)
-        if told is not None:
-            seen = seen.plus(flat_cells(seen.shape, *map(np.atleast_1d, told)), np.ones(1))
-            if judgement is not None:
-                judgements[told[:2]] = judgement
-        if not mostly_judged(judgements):
-            changes.append(assign(self, "_check_at", CHECK_GROWTH * (self.episodes + 1)))
+    def _check(self, changes: list[Change]) -> tuple[str, ...]:
+        """Return what must be said, that nothing was found where it would have been; add when to look again."""
+        judgements = self.places.judgements.values()
+        if any(judgement.kind == HETEROGENEOUS for judgement in judgements):
+            changes.append(assign(self, "_check_at", math.inf))
             return ()
-        changes.append(assign(self, "_check_at", math.inf))
-        return tuple(map(str, find_nothing_told(seen, judgements)))
+        changes.append(assign(self, "_check_at", CHECK_GROWTH * (self.episodes + 1)))
+        return tuple(map(str, find_nothing_told(self.places.judgements)))
 
     def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
         """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""
         layout = self._layout
         policy, dual, _, _, converged = solve_packed(
             self.dynamics.estimate(x),
-            self._rewards[x],
+            layout.endings.spread(self.places.worth[:, x]),
             layout.mask,
             layout.n_states,
             self._schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions),
@@ -221,14 +190,15 @@ class FastLearning:
 
     def _optimistic(self, x: int, policy: FloatArray) -> FloatArray:
         """Return EULER's plan for unsettled states worth 1; in settled ones it ends as `policy` does."""
-        layout, settled = self._layout, self._settled[x]
-        exists = layout.n_actions[-1] > 0
+        layout, n = self._layout, self._layout.endings.size
+        settled, best = np.ones(layout.max_states, dtype=np.bool_), np.zeros(layout.max_states)
+        settled[:n], best[:n] = self.places.settled[:, x], self.places.best[:, x]
         choices, _, _ = plan_euler(
             self.dynamics.counts(x),
             layout.mask,
             layout.n_states,
-            np.where(settled, self._best[x], exists * 1.0),
-            np.where(settled, self._best[x], 0.0),
+            np.where(settled, best, 1.0),
+            np.where(settled, best, 0.0),
             log_factor(layout, self.episodes + 1, DELTA),
             self._settings.fast.bonus_scale,
         )
@@ -241,56 +211,6 @@ class FastLearning:
         s, a = ending_of(episode)
         x, y = self.reading.read_one(episode.encoded, s, feedback)
         return s, x, y, a
-
-    def _decode(self, told: TuplePlace | None) -> float | None:
-        """Return what a tuple's feedback decodes to, None if its state is not settled."""
-        if told is None or not self._settled[told[1], told[0]]:
-            return None
-        s, x, y, a = told
-        return float(self.judgements[s, x].rewards[y, a])
-
-    def _count(self, told: TuplePlace, changes: list[Change]) -> Judgement | None:
-        """Return the new judgement of (s, x), if one is due after this tuple; add what both change."""
-        s, x, y, a = told
-        changes += self.counts.learn(*told)
-        tuples = self.counts.tuples(s, x) + 1
-        if tuples < self._due[s, x]:
-            return None
-        counts = self.counts.table(s, x)
-        counts[y, a] += 1.0
-        judgement = self._judge(s, counts)
-        changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
-        changes += self._take(judgement, s, x, counts)
-        return judgement
-
-    def _judge_all(self, counts: SeenCounts) -> None:
-        for (s, x), table in counts.tables():
-            commit(self._take(self._judge(s, table), s, x, table))
-
-    def _judge(self, s: int, counts: FloatArray) -> Judgement:
-        """Return the judgement of a last state on counts (Y, K)."""
-        K, settings = int(self._layout.endings.n_actions[s]), self._settings
-        return judge(counts[:, :K], settings.decoder.c, settings.judgement)
-
-    def _take(self, judgement: Judgement, s: int, x: int, counts: FloatArray) -> Changes:
-        """Return a judgement of (s, x) written down as planning and decoding need it, and what it rests on."""
-        # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
-        worth = judgement.expected if judgement.settled else 0.0
-        return (
-            *self._judged.replace(s, x, counts),
-            put(self.judgements, (s, x), judgement),
-            put(self._settled, (x, s), judgement.settled),
-            put(self._best, (x, s), judgement.best),
-            put(self._rewards, (x, -1, s, slice(int(self._layout.endings.n_actions[s]))), worth),
-        )
-
-
-def judging_due(judged: SeenCounts) -> FloatArray:
-    """Return at how many tuples each (s, x) is judged anew, (S_H, X), by what it was judged on."""
-    due: FloatArray = np.ones(judged.shape[:2])
-    for place, tuples in zip(judged.places, judged.tuples, strict=True):
-        due[place] = GROWTH * tuples + 1
-    return due
 
 
 def _read_check(saved: Saved, episodes: int) -> float:

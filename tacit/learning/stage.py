@@ -26,9 +26,10 @@ from tacit.trust.findings import Finding
 
 
 class Lesson(NamedTuple):
-    """What an episode teaches: the decoded reward, if any, what the user must be told, and what will change."""
+    """What an episode teaches: the decoded reward and its bounds, if any, what to tell the user, what will change."""
 
     decoded_reward: float | None = None
+    decoded_interval: tuple[float, float] | None = None
     remarks: tuple[str, ...] = ()
     changes: Changes = ()
 

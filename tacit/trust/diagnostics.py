@@ -18,6 +18,7 @@ from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
+    HOMOGENEOUS,
     UNKNOWN,
     Judgement,
     Judgements,
@@ -32,10 +33,8 @@ from tacit.trust.findings import Finding, abridge, count_of, list_places, worst_
 from tacit.trust.permutation import (
     dependable_places,
     dependable_tables,
-    dependence_p_value,
     largest_places,
     residual_p_value,
-    stack_tables,
 )
 
 ALPHA = 0.005
@@ -81,7 +80,7 @@ def diagnose(
         judgements = judge_all(layout, counts, decoder.c, settings)
     reached = counts.by_ending() if visits is None else np.asarray(visits, dtype=np.float64)
     found = [
-        *find_nothing_told(counts, judgements),
+        *find_nothing_told(judgements),
         *find_small_sigma(layout, judgements),
         *find_action_dependence(counts, judgements),
         *find_bounded_tests(counts, judgements),
@@ -98,30 +97,22 @@ def diagnose_nothing(layout: Layout, stage: str, anchors: Sequence[Anchor]) -> t
     return worst_first([nothing_kept(stage), *find_orientation(layout, anchors, lambda x, s, y: None)])
 
 
-def find_nothing_told(counts: SeenCounts, judgements: Judgements) -> Iterator[Finding]:
-    """Yield an error if no state and context shows dependence of feedback on the action beyond chance.
-
-    A caution where there are too many to test them all: those that were not tested may tell what the largest do not.
-    """
-    if not mostly_judged(judgements):
+def find_nothing_told(judgements: Judgements) -> Iterator[Finding]:
+    """Yield an error if feedback tells actions apart in no place, and most tuples fell where that would have shown."""
+    if any(judgement.kind == HETEROGENEOUS for judgement in judgements.values()):
         return
-    places = dependable_places(counts)
-    tested = largest_places(counts, places)
-    p_value = dependence_p_value(stack_tables(counts, tested))
-    if p_value < ALPHA:
+    tuples = sum(judgement.tuples.sum() for judgement in judgements.values())
+    telling = [j for j in judgements.values() if j.kind == HOMOGENEOUS and j.settled]
+    if not telling or sum(j.tuples.sum() for j in telling) <= tuples / 2:
         return
-    whole = len(tested) == len(places)
-    over = (
-        "all states and contexts"
-        if whole
-        else f"the {len(tested):,} largest of {len(places):,} states and contexts"
-    )
+    hope = max(judgement.hope for judgement in telling)
     yield Finding(
         "feedback-tells-nothing",
-        "error" if whole else "caution",
+        "error",
         "",
-        f"In {counts.total:,.0f} tuples feedback depends on the action no more than chance allows "
-        f"(permutation test over {over}, p = {p_value:.2g}).",
+        f"In {tuples:,.0f} tuples feedback depends on the action in none of "
+        f"{count_of(len(telling), 'state and context', 'states and contexts')} where an action that pleases more than "
+        f"{hope:.0%} would have shown.",
         "Check that feedback is joined to the episode it belongs to and that states and contexts tell apart what "
         "matters; until then every policy is learned from noise.",
     )
@@ -250,7 +241,7 @@ def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
     if judgement.settled:
         return 0.0
     K, tuples = len(judgement.tuples), judgement.tuples
-    each = settings.undecided_after if judgement.kind == HETEROGENEOUS else settings.homogeneous_after
+    each = settings.undecided_after
     return float(max(each * K - tuples.sum(), (settings.least_each - tuples.min()) * K, 1.0))
 
 
@@ -289,7 +280,7 @@ def split_by_phi(
     tables, others = [], []
     for at in places:
         numbers, phi = counts.table(*at), judgements[at].phi
-        for cluster in (phi == 1, phi == 0):
+        for cluster in (phi > 0.5, phi <= 0.5):
             tables.append(numbers * cluster[:, None])
             others.append(numbers[~cluster].sum(axis=0))
     testable = dependable_tables(np.array(tables))

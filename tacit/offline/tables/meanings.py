@@ -25,11 +25,11 @@ from tacit.decoding.judgement import (
     Judgement,
     Judgements,
     decode_all,
-    fit_balanced,
     judge_all,
 )
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
 from tacit.decoding.tuples import counted_shape
+from tacit.decoding.word_types import fit_types
 from tacit.learning.settings import Settings
 from tacit.logs.encoding import LogReader, mixed_horizon
 from tacit.logs.labels import (
@@ -202,7 +202,7 @@ class TableMeanings:
             return Decoded.nothing(UNCERTAIN)
         if (s, x) not in self._doubts:
             table = self.counts.table(s, x)[:, : len(judgement.tuples)]
-            phi = judgement.phi if judgement.kind == HETEROGENEOUS else fit_balanced(table)[1]
+            phi = judgement.phi if judgement.kind == HETEROGENEOUS else fit_types(table).positions
             doubt = weigh_doubt(table, phi, bool(self.oriented[s, x]))
             self._doubts[s, x] = doubt, table.sum(axis=1) > 0
         doubt, seen = self._doubts[s, x]

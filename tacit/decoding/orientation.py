@@ -1,0 +1,194 @@
+"""Which way round: whether type 1 of the words is the reward, or type 0.
+
+Inverse kinematics cannot tell (f, phi) from (1 - f, 1 - phi) within a last state and context. Two beliefs can, each in
+a world of its own; both read off t_a, the share of type 1 after action a, turned so that sum t <= K/2.
+
+- Words are exclusive: t is f, and rewarding actions are the minority, sum f < K/2 (Assumption 2.3). The turn is right
+  unless sum t passes K/2 by its noise.
+- Words overlap: t_a = t_0 + f_a (t_1 - t_0), where those who are not pleased say words of type 1 with chance t_0 and
+  those who are with chance t_1. The sum says nothing then (if many are polite, t_0 is large), but what stands out does:
+  few actions please, whatever t_0 and t_1. Both turns are weighed by how likely their f is, over all t_0 and t_1,
+
+      f: one action is best, the others please r_a times as often, r_a ~ Beta(1, 4);   t_0, 1 - t_1 ~ Exponential(0.25).
+
+Which world it is, the same weights say, added up over all places: an action that nobody is pleased by has t near 0 only
+where words are exclusive.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.base.jit import kernel
+
+OVERLAP_SCALE = 0.25
+"""The mean share of those on one side who talk like the other, where words overlap."""
+GRID = 12
+"""Values of t_0 and of t_1 that are weighed."""
+WIDENED = 0.01
+"""How far below the least, and above the largest share t_0 and t_1 may lie at least: shares are estimates."""
+LEAST_LEFT = 0.1
+"""1 - r_a, at least: two actions may be as good as each other."""
+PRIOR_NATS = 2.0
+"""By how much words are more likely exclusive beforehand."""
+MOST_EACH = 3.0
+"""The most nats that one place says of whether words overlap."""
+MOST_BELIEVED = 5.0
+"""The most log odds that the shares of a place say of its turn: known outcomes can always overrule them."""
+SURE_EXCLUSIVE, SURE_OVERLAPPING = 4.5, 1.0
+"""Log odds from which a turn is settled: three standard errors of sum t, or what stands out e to one."""
+BELIEF = math.log(50)
+"""Log odds, beforehand, that rewarding actions are the minority and not everywhere the majority."""
+SLIP = 0.1
+"""How often a known outcome contradicts what its word means."""
+
+
+class Leaning(NamedTuple):
+    """What a place says of its orientation, of the turn with sum t <= K/2.
+
+    `exclusive` and `overlapping` are the log evidence of its shares in either world; `standing` the log odds of the
+    turn where words overlap.
+    """
+
+    exclusive: float
+    overlapping: float
+    standing: float
+
+
+def lean(shares: FloatArray) -> Leaning:
+    """Return how shares t (K,) with sum t <= K/2 lean.
+
+    >>> alone = lean(np.array([0.9, 0.05, 0.05, 0.0]))
+    >>> alone.exclusive > alone.overlapping, alone.standing > 0
+    (True, True)
+    >>> polite = lean(np.array([0.05, 0.55, 0.6]))  # two thirds of whom say what one in twenty says
+    >>> polite.standing < 0
+    True
+    """
+    one, other = overlap_evidence(shares), overlap_evidence(1 - shares)
+    return Leaning(log_density(shares), float(np.logaddexp(one, other)) - math.log(2), one - other)
+
+
+@kernel
+def log_density(f: FloatArray) -> float:
+    """Return the log density of rewards (K,): one is best, the others are Beta(1, 4) of it."""
+    K, best = len(f), f.argmax()
+    top = max(f[best], 0.01)
+    total = 0.0
+    for a in range(K):
+        if a != best:
+            left = max(1 - f[a] / top, LEAST_LEFT)
+            total += math.log(4 * left**3 / top)
+    return total
+
+
+@kernel
+def overlap_evidence(shares: FloatArray) -> float:
+    """Return the log evidence of shares (K,) over all t_0 and t_1 under which rewards are the minority."""
+    K = len(shares)
+    low, high = min(shares.min() + WIDENED, 1.0), max(shares.max() - WIDENED, 0.0)
+    step_0, step_1 = low / GRID, (1 - high) / GRID
+    total = 0.0
+    for i in range(GRID):
+        t_0 = (i + 0.5) * step_0
+        for j in range(GRID):
+            above = (j + 0.5) * step_1
+            span = 1 - above - t_0
+            if span <= 0.05:
+                continue
+            f = np.minimum(np.maximum((shares - t_0) / span, 0.0), 1.0)
+            if f.sum() > K / 2:
+                continue
+            prior = math.exp(-(t_0 + above) / OVERLAP_SCALE) / OVERLAP_SCALE**2
+            total += prior * math.exp(log_density(f)) / span**K
+    return math.log(total * step_0 * step_1 + 1e-12)
+
+
+class Beliefs(NamedTuple):
+    """What holds for all places: whether feedback tells actions apart in any, whether words overlap, and whether most
+    actions please, which outcomes alone can say.
+    """
+
+    found: bool = False
+    overlapping: bool = False
+    majority: bool = False
+
+
+class Leanings:
+    """What each (ending, context group) says of its turn, arrays (S_H, G) that are 0 where nothing was found.
+
+    `minority` are standard errors by which sum t stays below K/2; `evidence` nats for words that overlap; `standing`
+    as in `Leaning`; `told` the log odds that known outcomes give to the turn.
+    """
+
+    def __init__(self, rows: FloatArray) -> None:
+        self.rows = rows  # (4, S_H, G)
+        self.minority, self.evidence, self.standing, self.told = rows
+
+    @staticmethod
+    def none(shape: tuple[int, int]) -> Leanings:
+        """Return those of places of which nothing is known."""
+        return Leanings(np.zeros((4, *shape)))
+
+    def replaced(
+        self, at: tuple[int, int], leaning: Leaning | None, minority: float, told: float
+    ) -> Leanings:
+        """Return them with what a place says now; nothing if it is not heterogeneous."""
+        rows = self.rows.copy()
+        rows[:, at[0], at[1]] = 0.0
+        if leaning is not None:
+            evidence = min(max(leaning.overlapping - leaning.exclusive, -MOST_EACH), MOST_EACH)
+            rows[:, at[0], at[1]] = minority, evidence, leaning.standing, told
+        return Leanings(rows)
+
+    def odds(self, at: tuple[int, int], beliefs: Beliefs) -> float:
+        """Return the log odds that sum t <= K/2 is the right turn of a place."""
+        row: list[float] = [float(each[at]) for each in (self.minority, self.standing, self.told)]
+        return turn_odds(row[0], row[1], row[2], beliefs)
+
+    def weigh(self) -> Beliefs:
+        """Return what all places say together."""
+        found, overlapping = bool(self.evidence.any()), bool(self.evidence.sum() > PRIOR_NATS)
+        told = self.told != 0
+        if not told.any():
+            return Beliefs(found, overlapping)
+        believed = shares_odds(self.minority[told], self.standing[told], overlapping)
+        either = self.told[told]
+        minority = np.logaddexp(_log_expit(believed) + either / 2, _log_expit(-believed) - either / 2)
+        majority = np.logaddexp(_log_expit(-believed) + either / 2, _log_expit(believed) - either / 2)
+        return Beliefs(found, overlapping, bool((majority - minority).sum() > BELIEF))
+
+
+def turn_odds(minority: float, standing: float, told: float, beliefs: Beliefs) -> float:
+    """Return the log odds that sum t <= K/2 is the right turn of a place."""
+    believed = float(shares_odds(np.array(minority), np.array(standing), beliefs.overlapping))
+    return (-believed if beliefs.majority else believed) + told
+
+
+def is_sure(odds: float, beliefs: Beliefs) -> bool:
+    """Return whether log odds settle a turn."""
+    return abs(odds) >= (SURE_OVERLAPPING if beliefs.overlapping else SURE_EXCLUSIVE)
+
+
+def shares_odds(minority: FloatArray, standing: FloatArray, overlapping: bool) -> FloatArray:
+    """Return the log odds that shares alone give to the turn with sum t <= K/2."""
+    odds = standing if overlapping else minority * np.abs(minority) / 2
+    return np.clip(odds, -MOST_BELIEVED, MOST_BELIEVED)
+
+
+def outcome_odds(outcomes: FloatArray, positions: FloatArray) -> float:
+    """Return the log odds that outcomes (Y, 2) of 0 and 1 give to words being at `positions` and not at 1 - them.
+
+    >>> round(outcome_odds(np.array([[0.0, 2.0], [0.0, 0.0]]), np.array([1.0, 0.0])), 2)
+    4.39
+    """
+    rewarded = SLIP + (1 - 2 * SLIP) * positions
+    return float(((outcomes[:, 1] - outcomes[:, 0]) * np.log(rewarded / (1 - rewarded))).sum())
+
+
+def _log_expit(x: FloatArray) -> FloatArray:
+    return -np.logaddexp(0.0, -x)

@@ -1,0 +1,184 @@
+"""What is known of each place, an ending in a context: its tuples, what was judged of it, what planning needs of it.
+
+A place is judged anew when its tuples have grown by a tenth, and when an outcome becomes known there. What one place
+says of its orientation bears on all (`tacit.decoding.orientation`): when that changes, all of them are turned anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.base.changes import Change, Changes, assign, commit, put
+from tacit.base.saved import Saved
+from tacit.decoding.counts import PlaceIndex, RunningCounts, SeenCounts
+from tacit.decoding.judgement import (
+    EXCLUSIVE,
+    HETEROGENEOUS,
+    HOMOGENEOUS,
+    OVERLAPPING,
+    Judgement,
+    JudgementSettings,
+    judge,
+    turn,
+)
+from tacit.decoding.orientation import Beliefs, Leanings, is_sure, outcome_odds
+from tacit.decoding.tuples import counted_shape
+from tacit.problem.layout import Layout
+
+GROWTH = 1.1
+"""A place is judged anew when its tuples have grown by this factor: a judgement costs as much as ten episodes."""
+
+TuplePlace = tuple[int, int, int, int]
+"""Where a tuple is counted: ending, group, value, action."""
+
+
+class Places:
+    """Counts and judgements of every (ending, context group) of a layout that can be counted.
+
+    `settled`, `best` and `hope` (S_H, G) are what planning asks of the judgements, `worth` (S_H, G, K) what each action
+    is worth, decoded.
+    """
+
+    def __init__(self, layout: Layout, c: float, settings: JudgementSettings) -> None:
+        self._layout, self._c, self._settings = layout, c, settings
+        shape = self._shape = counted_shape(layout)
+        S, G, Y, K = shape
+        self.counts = RunningCounts(shape)
+        self.outcomes = RunningCounts((S, G, Y, 2))
+        self.judgements: dict[PlaceIndex, Judgement] = {}
+        self.beliefs = Beliefs()
+        self.settled = np.zeros((S, G), dtype=np.bool_)
+        self.best = np.zeros((S, G))
+        self.hope = np.ones((S, G))
+        self.worth = np.zeros((S, G, K))
+        self._judged = RunningCounts(shape)  # the counts that each judgement rests on
+        self._due = np.ones((S, G))  # tuples at which a place is judged anew
+        self._leanings = Leanings.none((S, G))
+
+    def learn(self, told: TuplePlace, outcome: int | None) -> Changes:
+        """Return what a tuple changes, and what its outcome does, if that is known."""
+        s, x, y, a = told
+        changes: list[Change] = [*self.counts.learn(*told)]
+        known = self.outcomes.table(s, x)
+        if outcome is not None:
+            changes += self.outcomes.learn(s, x, y, outcome)
+            known[y, outcome] += 1.0
+        tuples = self.counts.tuples(s, x) + 1
+        if tuples < self._due[s, x] and outcome is None:
+            return changes
+        counts = self.counts.table(s, x)
+        counts[y, a] += 1.0
+        changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
+        changes += self._judged.replace(s, x, counts)
+        return (*changes, *self._judge((s, x), counts, known))
+
+    def decode(self, told: TuplePlace) -> tuple[float, tuple[float, float]] | None:
+        """Return what a tuple's feedback decodes to, with bounds, or None if its place is not settled."""
+        s, x, y, a = told
+        if not self.settled[s, x]:
+            return None
+        judgement = self.judgements[s, x]
+        return float(judgement.rewards[y, a]), judgement.reward_bounds(y, a)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the counts and what cannot be computed from them."""
+        return {
+            "counts": self.counts.seen().to_state(),
+            "outcomes": self.outcomes.seen().to_state(),
+            "judged": self._judged.seen().to_state(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up saved counts: each place is judged again on what it was judged on."""
+        saved = Saved.of(state)
+        counts = SeenCounts.from_state(self._layout, saved.part("counts"), whole=True)
+        judged = SeenCounts.from_state(self._layout, saved.part("judged"), whole=True)
+        outcomes = read_outcomes(self._shape, saved.part("outcomes"))
+        saved.check(judged.is_within(counts), "judged", "no more than was counted")
+        due = judging_due(judged)
+        still = all(tuples < due[place] for place, tuples in zip(counts.places, counts.tuples, strict=True))
+        saved.check(still, "judged", f"what was counted when it had last grown by {GROWTH}")
+        self.outcomes = RunningCounts((*self._shape[:3], 2), outcomes)
+        self.take(judged)
+        self.counts = RunningCounts(self._shape, counts)
+
+    def take(self, counts: SeenCounts) -> None:
+        """Take up counts, those of logs or saved ones, and judge every place on them."""
+        self.counts, self._judged = RunningCounts(self._shape, counts), RunningCounts(self._shape, counts)
+        self._due = judging_due(counts)
+        for place, table in counts.tables():
+            commit(self._judge(place, table, self.outcomes.table(*place)))
+
+    def _judge(self, place: PlaceIndex, counts: FloatArray, known: FloatArray) -> Changes:
+        """Return what a judgement of a place on counts (Y, K) and known outcomes (Y, 2) changes."""
+        K = int(self._layout.endings.n_actions[place[0]])
+        found = judge(counts[:, :K], self._c, self._settings, overlap_of(self.beliefs))
+        heterogeneous = found.kind == HETEROGENEOUS
+        told = outcome_odds(known, found.phi) if heterogeneous else 0.0
+        minority = found.minority if heterogeneous else 0.0
+        leanings = self._leanings.replaced(place, found.leaning, minority, told)
+        beliefs = leanings.weigh()
+        changes: list[Change] = [assign(self, "_leanings", leanings)]
+        if beliefs != self.beliefs:
+            changes.append(assign(self, "beliefs", beliefs))
+            for other, judgement in self.judgements.items():
+                if other != place:
+                    changes += self._put(other, self._turned(other, judgement, leanings, beliefs))
+            if found.kind == HOMOGENEOUS:
+                found = judge(counts[:, :K], self._c, self._settings, overlap_of(beliefs))
+        return (*changes, *self._put(place, self._turned(place, found, leanings, beliefs)))
+
+    def _turned(
+        self, place: PlaceIndex, judgement: Judgement, leanings: Leanings, beliefs: Beliefs
+    ) -> Judgement:
+        """Return a judgement as it is where these beliefs hold."""
+        if judgement.kind == HETEROGENEOUS:
+            odds = leanings.odds(place, beliefs)
+            return turn(judgement, odds, is_sure(odds, beliefs), self._settings)
+        if judgement.kind == HOMOGENEOUS and overlap_of(beliefs) != overlap_of(self.beliefs):
+            counts = self._judged.table(*place)[:, : len(judgement.tuples)]
+            return judge(counts, self._c, self._settings, overlap_of(beliefs))
+        return judgement
+
+    def _put(self, place: PlaceIndex, judgement: Judgement) -> Changes:
+        """Return a judgement written down as planning and decoding need it."""
+        # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
+        worth = np.zeros(self._shape[3])
+        if judgement.settled:
+            worth[: len(judgement.expected)] = judgement.expected
+        return (
+            put(self.judgements, place, judgement),
+            put(self.settled, place, judgement.settled),
+            put(self.best, place, judgement.best),
+            put(self.hope, place, judgement.hope),
+            put(self.worth, place, worth),
+        )
+
+
+def overlap_of(beliefs: Beliefs) -> float:
+    """Return the share of either side that may talk like the other where nothing was found.
+
+    As long as nothing was found anywhere, words may overlap: looking on costs nothing then.
+    """
+    return EXCLUSIVE if beliefs.found and not beliefs.overlapping else OVERLAPPING
+
+
+def judging_due(judged: SeenCounts) -> FloatArray:
+    """Return at how many tuples each place is judged anew, (S_H, G), by what it was judged on."""
+    due: FloatArray = np.ones(judged.shape[:2])
+    for place, tuples in zip(judged.places, judged.tuples, strict=True):
+        due[place] = GROWTH * tuples + 1
+    return due
+
+
+def read_outcomes(shape: tuple[int, int, int, int], saved: Saved) -> SeenCounts:
+    """Return the saved known outcomes of each (s, x, y)."""
+    S, G, Y, _ = shape
+    cells = saved.indices("cells", S * G * Y * 2)
+    numbers = saved.floats("numbers", cells.shape, 1)
+    saved.check(not (numbers % 1).any(), "numbers", "whole")
+    return SeenCounts((S, G, Y, 2), cells, numbers)
