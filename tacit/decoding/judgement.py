@@ -28,7 +28,7 @@ from tacit.base.arrays import FloatArray
 from tacit.base.validation import check_number, check_whole
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import ramp
-from tacit.decoding.orientation import Beliefs, Leaning, is_sure, lean, turn_odds
+from tacit.decoding.orientation import Leaning, is_sure, lean, turn_odds
 from tacit.decoding.posterior import ideal_posterior
 from tacit.decoding.power import largest_unseen
 from tacit.decoding.word_types import WordTypes, fit_types, soften
@@ -298,8 +298,8 @@ def _heterogeneous(counts: FloatArray, types: WordTypes, settings: JudgementSett
         *(HETEROGENEOUS, False, tuples, types.p_value, f, phi, rewards, expected, 1.0, types.overlaps),
         lean(f),
     )
-    odds = turn_odds(found.minority, 0.0, 0.0, Beliefs())
-    return turn(found, odds, is_sure(odds, Beliefs()), settings)
+    odds = turn_odds(found.minority, 0.0, 0.0, overlapping=False, majority=False)
+    return turn(found, odds, is_sure(odds, overlapping=False), settings)
 
 
 def _featureless(kind: str, counts: FloatArray, p_value: float, c: float, hope: float) -> Judgement:

@@ -11,8 +11,8 @@ a world of its own; both read off t_a, the share of type 1 after action a, turne
 
       f: one action is best, the others please r_a times as often, r_a ~ Beta(1, 4);   t_0, 1 - t_1 ~ Exponential(0.25).
 
-Which world it is, the same weights say, added up over all places: an action that nobody is pleased by has t near 0 only
-where words are exclusive.
+Which world it is, the same weights say, added up over the endings of a context, for people differ: an action that
+nobody is pleased by has t near 0 only where words are exclusive.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.jit import kernel
 
 OVERLAP_SCALE = 0.25
@@ -33,7 +33,7 @@ WIDENED = 0.01
 """How far below the least, and above the largest share t_0 and t_1 may lie at least: shares are estimates."""
 LEAST_LEFT = 0.1
 """1 - r_a, at least: two actions may be as good as each other."""
-PRIOR_NATS = 2.0
+PRIOR_NATS = 1.0
 """By how much words are more likely exclusive beforehand."""
 MOST_EACH = 3.0
 """The most nats that one place says of whether words overlap."""
@@ -109,13 +109,19 @@ def overlap_evidence(shares: FloatArray) -> float:
 
 
 class Beliefs(NamedTuple):
-    """What holds for all places: whether feedback tells actions apart in any, whether words overlap, and whether most
-    actions please, which outcomes alone can say.
+    """What holds beyond a place: whether feedback tells actions apart in any, in which context groups words overlap,
+    and whether most actions please, which outcomes alone can say.
     """
 
     found: bool = False
-    overlapping: bool = False
+    overlapping: frozenset[int] = frozenset()
     majority: bool = False
+
+    def differing(self, other: Beliefs, groups: int) -> frozenset[int]:
+        """Return the groups for which the beliefs differ."""
+        if (self.found, self.majority) != (other.found, other.majority):
+            return frozenset(range(groups))
+        return self.overlapping ^ other.overlapping
 
 
 class Leanings:
@@ -148,35 +154,37 @@ class Leanings:
     def odds(self, at: tuple[int, int], beliefs: Beliefs) -> float:
         """Return the log odds that sum t <= K/2 is the right turn of a place."""
         row: list[float] = [float(each[at]) for each in (self.minority, self.standing, self.told)]
-        return turn_odds(row[0], row[1], row[2], beliefs)
+        return turn_odds(row[0], row[1], row[2], at[1] in beliefs.overlapping, beliefs.majority)
 
     def weigh(self) -> Beliefs:
         """Return what all places say together."""
-        found, overlapping = bool(self.evidence.any()), bool(self.evidence.sum() > PRIOR_NATS)
+        groups = self.evidence.sum(axis=0) > PRIOR_NATS  # (G,)
+        found, overlapping = bool(self.evidence.any()), frozenset(np.flatnonzero(groups).tolist())
         told = self.told != 0
         if not told.any():
             return Beliefs(found, overlapping)
-        believed = shares_odds(self.minority[told], self.standing[told], overlapping)
+        between = np.broadcast_to(groups, told.shape)[told]
+        believed = shares_odds(self.minority[told], self.standing[told], between)
         either = self.told[told]
         minority = np.logaddexp(_log_expit(believed) + either / 2, _log_expit(-believed) - either / 2)
         majority = np.logaddexp(_log_expit(-believed) + either / 2, _log_expit(believed) - either / 2)
         return Beliefs(found, overlapping, bool((majority - minority).sum() > BELIEF))
 
 
-def turn_odds(minority: float, standing: float, told: float, beliefs: Beliefs) -> float:
+def turn_odds(minority: float, standing: float, told: float, overlapping: bool, majority: bool) -> float:
     """Return the log odds that sum t <= K/2 is the right turn of a place."""
-    believed = float(shares_odds(np.array(minority), np.array(standing), beliefs.overlapping))
-    return (-believed if beliefs.majority else believed) + told
+    believed = float(shares_odds(np.array(minority), np.array(standing), np.array(overlapping)))
+    return (-believed if majority else believed) + told
 
 
-def is_sure(odds: float, beliefs: Beliefs) -> bool:
+def is_sure(odds: float, overlapping: bool) -> bool:
     """Return whether log odds settle a turn."""
-    return abs(odds) >= (SURE_OVERLAPPING if beliefs.overlapping else SURE_EXCLUSIVE)
+    return abs(odds) >= (SURE_OVERLAPPING if overlapping else SURE_EXCLUSIVE)
 
 
-def shares_odds(minority: FloatArray, standing: FloatArray, overlapping: bool) -> FloatArray:
+def shares_odds(minority: FloatArray, standing: FloatArray, overlapping: BoolArray) -> FloatArray:
     """Return the log odds that shares alone give to the turn with sum t <= K/2."""
-    odds = standing if overlapping else minority * np.abs(minority) / 2
+    odds = np.where(overlapping, standing, minority * np.abs(minority) / 2)
     return np.clip(odds, -MOST_BELIEVED, MOST_BELIEVED)
 
 

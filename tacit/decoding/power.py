@@ -69,7 +69,8 @@ def expected_gain(tuples: FloatArray, theta: float, overlap: float) -> float:
     one, total = tuples.min(), tuples.sum()
     standing, others = overlap + (1 - 2 * overlap) * theta, overlap
     mean = (one * standing + (total - one) * others) / max(total, 1e-12)
-    return one * _divergence(standing, mean) + (total - one) * _divergence(others, mean)
+    gain: float = one * _divergence(standing, mean) + (total - one) * _divergence(others, mean)
+    return gain
 
 
 @kernel

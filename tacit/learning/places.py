@@ -32,6 +32,9 @@ from tacit.problem.layout import Layout
 GROWTH = 1.1
 """A place is judged anew when its tuples have grown by this factor: a judgement costs as much as ten episodes."""
 
+FIRST_TABLE = np.array([[9.0, 0.0, 0.0], [0.0, 9.0, 5.0], [0.0, 0.0, 4.0]])
+"""Counts that take every turn of a judgement."""
+
 TuplePlace = tuple[int, int, int, int]
 """Where a tuple is counted: ending, group, value, action."""
 
@@ -58,6 +61,7 @@ class Places:
         self._judged = RunningCounts(shape)  # the counts that each judgement rests on
         self._due = np.ones((S, G))  # tuples at which a place is judged anew
         self._leanings = Leanings.none((S, G))
+        judge(FIRST_TABLE, c, settings)  # compiled code is loaded before the first episode, not during one
 
     def learn(self, told: TuplePlace, outcome: int | None) -> Changes:
         """Return what a tuple changes, and what its outcome does, if that is known."""
@@ -116,7 +120,7 @@ class Places:
     def _judge(self, place: PlaceIndex, counts: FloatArray, known: FloatArray) -> Changes:
         """Return what a judgement of a place on counts (Y, K) and known outcomes (Y, 2) changes."""
         K = int(self._layout.endings.n_actions[place[0]])
-        found = judge(counts[:, :K], self._c, self._settings, overlap_of(self.beliefs))
+        found = judge(counts[:, :K], self._c, self._settings, overlap_of(self.beliefs, place[1]))
         heterogeneous = found.kind == HETEROGENEOUS
         told = outcome_odds(known, found.phi) if heterogeneous else 0.0
         minority = found.minority if heterogeneous else 0.0
@@ -125,11 +129,12 @@ class Places:
         changes: list[Change] = [assign(self, "_leanings", leanings)]
         if beliefs != self.beliefs:
             changes.append(assign(self, "beliefs", beliefs))
+            differing = beliefs.differing(self.beliefs, self._shape[1])
             for other, judgement in self.judgements.items():
-                if other != place:
+                if other != place and other[1] in differing:
                     changes += self._put(other, self._turned(other, judgement, leanings, beliefs))
             if found.kind == HOMOGENEOUS:
-                found = judge(counts[:, :K], self._c, self._settings, overlap_of(beliefs))
+                found = judge(counts[:, :K], self._c, self._settings, overlap_of(beliefs, place[1]))
         return (*changes, *self._put(place, self._turned(place, found, leanings, beliefs)))
 
     def _turned(
@@ -138,10 +143,11 @@ class Places:
         """Return a judgement as it is where these beliefs hold."""
         if judgement.kind == HETEROGENEOUS:
             odds = leanings.odds(place, beliefs)
-            return turn(judgement, odds, is_sure(odds, beliefs), self._settings)
-        if judgement.kind == HOMOGENEOUS and overlap_of(beliefs) != overlap_of(self.beliefs):
+            return turn(judgement, odds, is_sure(odds, place[1] in beliefs.overlapping), self._settings)
+        overlap = overlap_of(beliefs, place[1])
+        if judgement.kind == HOMOGENEOUS and overlap != overlap_of(self.beliefs, place[1]):
             counts = self._judged.table(*place)[:, : len(judgement.tuples)]
-            return judge(counts, self._c, self._settings, overlap_of(beliefs))
+            return judge(counts, self._c, self._settings, overlap)
         return judgement
 
     def _put(self, place: PlaceIndex, judgement: Judgement) -> Changes:
@@ -159,12 +165,12 @@ class Places:
         )
 
 
-def overlap_of(beliefs: Beliefs) -> float:
-    """Return the share of either side that may talk like the other where nothing was found.
+def overlap_of(beliefs: Beliefs, group: int) -> float:
+    """Return the share of either side that may talk like the other in a place in which nothing was found.
 
     As long as nothing was found anywhere, words may overlap: looking on costs nothing then.
     """
-    return EXCLUSIVE if beliefs.found and not beliefs.overlapping else OVERLAPPING
+    return EXCLUSIVE if beliefs.found and group not in beliefs.overlapping else OVERLAPPING
 
 
 def judging_due(judged: SeenCounts) -> FloatArray:
