@@ -101,7 +101,7 @@ class FastLearning:
         """Return the plan of Algorithm 4 on what was judged so far."""
         return self._exploit(int(context))[0]
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Return everything counted, what the feedback decodes to, if its state is settled, and what a check found."""
         plan, x = policy_plan(episode), int(episode.encoded)
         changes = [*self.dynamics.learn(x, episode.states, episode.actions)]

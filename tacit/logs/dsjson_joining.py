@@ -183,22 +183,12 @@ def _finish(arrived: list[Arrived], problems: Problems) -> Iterator[LoggedEpisod
     """Yield the episode of some events, if they make one; tell what is wrong otherwise."""
     raw = arrived[0].raw
     record = assemble_episode([each.event for each in arrived], f"{Path(raw.file).name}:{raw.line}")
-    fault = record if isinstance(record, Fault) else _find_record_fault(record)
+    fault = record if isinstance(record, Fault) else find_fault(record)
     if fault is None:
         assert not isinstance(record, Fault)
         yield episode_of(cast(EpisodeRecord, record), (raw.file, raw.line))
         return
     problems.add(Problem(raw.file, raw.line, *fault), b"\n".join(each.raw.text() for each in arrived))
-
-
-def _find_record_fault(record: dict[str, Any]) -> Fault | None:
-    if record["feedback"] is None:
-        return Fault(
-            "no-feedback",
-            "an episode's last event must have an outcome, `o` with a value `v`, got none; if the cost is how the "
-            "person reacted, say --feedback-from cost",
-        )
-    return find_fault(record)
 
 
 def _step_of(event: Event, place: int) -> dict[str, Any]:

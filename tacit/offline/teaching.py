@@ -25,6 +25,7 @@ T = TypeVar("T")
 UNIFORM_LEVEL = 0.01
 """Of the test that actions without logged probability were uniform."""
 NOT_RANDOM, UNKNOWN_PROBABILITY = "last action not random", "probability of the last action unknown"
+ABANDONED, SILENT = "broke off", "silent, which is taken to be missing"
 THIN = 0.1
 """Share of the tuples below which their effective size deserves a caution."""
 
@@ -58,6 +59,11 @@ class Teaching(Generic[T]):
             self.left_out[NOT_RANDOM] += 1
             return None
         return self.known, 1.0 if p is None else 1 / (K * p)
+
+    def leave_out(self, reason: str) -> None:
+        """Count an episode that teaches nothing of what feedback means."""
+        self.episodes += 1
+        self.left_out[reason] += 1
 
     def accept_unknown(self, p_value: float) -> float | None:
         """Take in the rows of unknown probability if a test of uniformity lets them pass; return its p-value if so."""

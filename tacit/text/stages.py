@@ -66,7 +66,7 @@ class TextExploration:
         """Return uniform choices."""
         return TalkPlan(self.name, explores=True)
 
-    def learn(self, episode: Episode, feedback: str | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: str | None, outcome: int | None = None) -> Lesson:
         """Return the reaction kept; what it means is not known yet."""
         if feedback is None:
             return NOTHING
@@ -128,7 +128,7 @@ class TextLearning:
         gamma = gamma_at(self.learned + 1, len(candidates), self.settings.gamma_scale)
         return np.asarray(inverse_gap_weights(self.model.score(conversation, candidates), gamma))
 
-    def learn(self, episode: Episode, feedback: str | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: str | None, outcome: int | None = None) -> Lesson:
         """Return the feedback decoded and a step of REINFORCE with it; what was explored is only decoded."""
         if feedback is None:
             return NOTHING

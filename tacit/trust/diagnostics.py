@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.decoding.counts import PlaceIndex, SeenCounts
+from tacit.decoding.counts import PlaceIndex, SeenCounts, without_unmet_silence
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -292,8 +292,9 @@ def split_by_phi(
         for cluster in (phi == 1, phi == 0):
             tables.append(numbers * cluster[:, None])
             others.append(numbers[~cluster].sum(axis=0))
-    testable = dependable_tables(np.array(tables))
-    return np.array(tables)[testable], np.array(others)[testable]
+    stacked = without_unmet_silence(np.array(tables))
+    testable = dependable_tables(stacked)
+    return stacked[testable], np.array(others)[testable]
 
 
 def check_counts(layout: Layout, counts: SeenCounts) -> None:

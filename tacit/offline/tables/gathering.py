@@ -29,7 +29,7 @@ from tacit.logs.record import LogError
 from tacit.logs.repeats import LogEntry
 from tacit.offline.passes import deal_pieces, read_through, sift
 from tacit.offline.tables.anchors import MOST_ANCHORS, KnownOutcome, known_outcome
-from tacit.offline.teaching import NothingToLearnError, Teaching, uniformity_p_value
+from tacit.offline.teaching import ABANDONED, SILENT, NothingToLearnError, Teaching, uniformity_p_value
 from tacit.problem.layout import Layout
 
 HELD_BACK = 5
@@ -107,9 +107,15 @@ class Gathered:
         )
 
     def add(self, episode: EncodedEpisode) -> None:
-        """Take one episode."""
+        """Take one episode; of one without feedback there is nothing to learn here but where it ended, if it did."""
+        if episode.abandoned:
+            self.teaching.leave_out(ABANDONED)
+            return
         s, a = episode.ending
         self.visits[s] += 1
+        if episode.feedback is None:
+            self.teaching.leave_out(SILENT)
+            return
         if len(self.anchors) < MOST_ANCHORS and (known := known_outcome(episode)) is not None:
             self.anchors.append(known)
         admitted = self.teaching.admit(episode.probabilities[-1], int(self.layout.endings.n_actions[s]))

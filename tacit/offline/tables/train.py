@@ -117,7 +117,8 @@ def learn_policy(
         episode = Episode(None, n, read.context, read.context, plan, np.empty(0))
         episode.states, episode.actions = read.states, read.actions
         commit(stage.learn(episode, read.feedback).changes)
-        visits[read.states[-1]] += 1
+        if not read.abandoned:
+            visits[read.states[-1]] += 1
     stage.exploration = _found(visits, tuples)
     return stage
 
