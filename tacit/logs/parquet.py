@@ -1,6 +1,6 @@
 """Parquet files of logs and labels, row group by row group, each checked against its digest.
 
-A Parquet file that Tacit writes has one column a key of the format; all but time, user and reward are JSON text, for their
+A Parquet file that Tacit writes has one column a key of the format; all but time, user and reward are JSON text, for
 types may differ from row to row, and the file's metadata says so. A Parquet file without that mark
 is read as it stands: nested columns, a list of structs for the steps.
 

@@ -162,7 +162,9 @@ def find_fault(record: Any) -> Fault | None:
 def _find_abandoned_fault(record: Mapping[str, Any]) -> Fault | None:
     abandoned = record["abandoned"]
     if abandoned is not None and not isinstance(abandoned, bool):
-        return Fault("bad-abandoned", f"abandoned must be true or false, got {_short(abandoned)}; leave it out")
+        return Fault(
+            "bad-abandoned", f"abandoned must be true or false, got {_short(abandoned)}; leave it out"
+        )
     if abandoned and record.get("feedback") is not None:
         return Fault(
             "bad-abandoned",

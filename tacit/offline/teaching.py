@@ -25,7 +25,6 @@ T = TypeVar("T")
 UNIFORM_LEVEL = 0.01
 """Of the test that actions without logged probability were uniform."""
 NOT_RANDOM, UNKNOWN_PROBABILITY = "last action not random", "probability of the last action unknown"
-ABANDONED, SILENT = "broke off", "silent, which is taken to be missing"
 THIN = 0.1
 """Share of the tuples below which their effective size deserves a caution."""
 

@@ -14,7 +14,7 @@ from tacit.base.validation import SIMPLEX_TOLERANCE
 from tacit.learning.episode import Episode
 from tacit.learning.stage import NOTHING, Lesson, Stage
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
-from tacit.text.conversation import Choice, Conversation, Reaction, restore_choice
+from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction, restore_choice
 from tacit.text.evidence import STILL_EXPLORING, UNTESTED, find_evidence
 from tacit.text.judges import JUDGES
 from tacit.text.model import FitProgress, TextModel
@@ -190,5 +190,7 @@ def restore_reaction(state: Mapping[str, Any]) -> Reaction:
     """Return the reaction that `reaction_state` described."""
     saved = Saved.of(state)
     feedback = saved.text("feedback")
-    saved.check(bool(feedback.strip()), "feedback", "a text that is not empty")
+    saved.check(
+        feedback == NO_REMARK or bool(feedback.strip()), "feedback", "a text that is not empty, or silence"
+    )
     return Reaction(restore_choice(saved.part("choice")), feedback)

@@ -22,6 +22,7 @@ from tacit.decoding.tuples import (
     is_finite,
 )
 from tacit.logs.encoding import EncodedEpisode, LogReader
+from tacit.logs.labels import ABANDONED, SILENT
 from tacit.logs.pieces import Piece
 from tacit.logs.problems import KeptProblems, Problem, Problems, nothing_usable
 from tacit.logs.reading import LogSource, Progress
@@ -29,7 +30,7 @@ from tacit.logs.record import LogError
 from tacit.logs.repeats import LogEntry
 from tacit.offline.passes import deal_pieces, read_through, sift
 from tacit.offline.tables.anchors import MOST_ANCHORS, KnownOutcome, known_outcome
-from tacit.offline.teaching import ABANDONED, SILENT, NothingToLearnError, Teaching, uniformity_p_value
+from tacit.offline.teaching import NothingToLearnError, Teaching, uniformity_p_value
 from tacit.problem.layout import Layout
 
 HELD_BACK = 5

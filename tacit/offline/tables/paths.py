@@ -97,7 +97,9 @@ def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[EncodedEp
     """Return the episodes with feedback, of which there must be one, as arrays: nothing is known of what others earned."""
     rows = [episode for episode in episodes if episode.feedback is not None]
     if not rows:
-        raise LogError("an evaluation needs an episode with feedback, got none; see the log format on silence")
+        raise LogError(
+            "an evaluation needs an episode with feedback, got none; see the log format on silence"
+        )
     states = np.array([row.states for row in rows], dtype=np.int64)
     actions = np.array([row.actions for row in rows], dtype=np.int64)
     chances = np.array([row.probabilities for row in rows], dtype=np.float64)  # None becomes NaN
