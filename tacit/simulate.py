@@ -29,8 +29,8 @@ REPORT_EVERY = 500
 class Source(Protocol):
     """Where episodes come from: a `GymSource`.
 
-    `offer` is what `act` takes beside the state. After the last step `feedback` (None: silence), `broke_off`, `reward` and
-    `info` are set.
+    `offer` is what `act` takes beside the state. After the last step `feedback` (None: silence), `broke_off`, `reward`
+    and `info` are set.
     """
 
     offer: tuple[Any, ...]
@@ -88,8 +88,8 @@ def play(
     it is. Give the seed again to go on with an agent that was loaded, in one of Tacit's environments.
 
     Observations hold `context` and `state` (and `actions`, where they come with the state), the last `info` the
-    `feedback` (None or none at all: silence), and under `evaluation` the `reward` where a simulation knows it: the agent
-    never sees it. Environments that are laid out otherwise are read by a `GymSource` in a `Simulation`.
+    `feedback` (None or none at all: silence), and under `evaluation` the `reward` where a simulation knows it: the
+    agent never sees it. Environments that are laid out otherwise are read by a `GymSource` in a `Simulation`.
 
     >>> from tacit.envs.synthetic import synthetic
     >>> env = synthetic()

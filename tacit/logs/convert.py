@@ -43,8 +43,8 @@ DSJSON_ENDINGS = tuple(
 class Conversion:
     """What was converted: episodes read, rows (episodes, events, or rows of a dataset) written, and what was not.
 
-    `left_out` counts episodes by reason: of a dataset those without a row, of events those without a cost. `silent` ones
-    have no feedback and did not break off.
+    `left_out` counts episodes by reason: of a dataset those without a row, of events those without a cost. `silent`
+    ones have no feedback and did not break off.
     """
 
     episodes: int

@@ -7,7 +7,7 @@ what contexts and feedback are: labels (few values), vectors (objects or lists o
 - A state is known by its step and its label: one met in several steps becomes one state for each, `label (step 2)`.
 - Where first states differ, a step before them, `(start)` with the one action `begin`, leads to them.
 - Fractions and objects that serve as labels become strings: 0.5 is `"0.5"`.
-- Silence is no value here: a layout says what it is taken for. Episodes that broke off have any length and are left out.
+- Silence is no value here: a layout says what it is taken for. Episodes that broke off, of any length, are left out.
 """
 
 from __future__ import annotations

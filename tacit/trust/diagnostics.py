@@ -71,7 +71,7 @@ def diagnose(
     end where nothing is settled.
 
     >>> layout = Layout.regular([1], n_actions=3, n_contexts=1, n_feedback=2)
-    >>> counts = SeenCounts.of_dense(np.array([[[[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]]]]))
+    >>> counts = SeenCounts.of_dense(np.array([[[[27.0, 3.0, 3.0], [3.0, 27.0, 27.0], [0.0, 0.0, 0.0]]]]))
     >>> from tacit.trust.findings import verdict
     >>> verdict(diagnose(layout, counts))
     'works'
@@ -303,7 +303,7 @@ def check_counts(layout: Layout, counts: SeenCounts) -> None:
     shape = counted_shape(layout)
     if counts.shape != shape:
         raise ValueError(
-            f"counts must have the shape {shape} (last states, contexts, feedback, actions), got {counts.shape}; "
+            f"counts must have the shape {shape} (last states, contexts, feedback and silence, actions), got {counts.shape}; "
             "count tuples with tacit.decoding.counts.count_tuples"
         )
     numbers = counts.numbers

@@ -12,8 +12,8 @@ from reference_decoder import RAGGED, SYNTHETIC, ragged_tuples, synthetic_tuples
 
 from tacit.decoding.decoder import DecoderSettings, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior
+from tacit.decoding.network_inputs import NetworkInputs
 from tacit.decoding.networks import (
-    NetworkInputs,
     descend,
     initial_weights,
     mean_loss,

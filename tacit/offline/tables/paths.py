@@ -94,7 +94,7 @@ class LoggedPaths:
 
 
 def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[EncodedEpisode]) -> LoggedPaths:
-    """Return the episodes with feedback, of which there must be one, as arrays: nothing is known of what others earned."""
+    """Return the episodes with feedback, at least one, as arrays: of others nothing is known of what they earned."""
     rows = [episode for episode in episodes if episode.feedback is not None]
     if not rows:
         raise LogError(
