@@ -65,6 +65,9 @@ class Event(NamedTuple):
     """None: the event has features but no state."""
     step: Mapping[str, Any]
     feedback: Any
+    """None: silence."""
+    outcomes: bool
+    """Whether it has a list of outcomes, be it an empty one."""
     rest: Mapping[str, Any]
     """`time`, `user`, `reward` and `abandoned`, as far as known."""
 
@@ -142,6 +145,7 @@ def understand_event(record: Any, how: EventSettings) -> Event | Fault:
         _value(features, "state") if plain else None,
         step,
         _feedback(record, how),
+        isinstance(record.get("o"), list),
         _rest(record, how, own),
     )
 

@@ -122,6 +122,13 @@ def assemble_episode(events: Sequence[Event], name: str) -> dict[str, Any] | Fau
             f"episode {first.episode!r} must have {first.steps} events, got {len(events)}; use the whole file, or "
             "a larger --window",
         )
+    counted = first.episode is None or first.steps is not None
+    if last.feedback is None and not (counted or last.outcomes):  # its last event may not have come
+        return Fault(
+            "no-feedback",
+            f"the last event of episode {first.episode!r} must have outcomes, `o`, an empty list for silence, got "
+            "none; use the whole file, or say --feedback-from cost if the cost is how the person reacted",
+        )
     steps = [_step_of(event, place) for place, event in enumerate(events)]
     episode = first.episode if first.episode is not None else first.id if first.id is not None else name
     rest = dict(first.rest)

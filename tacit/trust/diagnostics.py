@@ -303,8 +303,8 @@ def check_counts(layout: Layout, counts: SeenCounts) -> None:
     shape = counted_shape(layout)
     if counts.shape != shape:
         raise ValueError(
-            f"counts must have the shape {shape} (last states, contexts, feedback and silence, actions), got {counts.shape}; "
-            "count tuples with tacit.decoding.counts.count_tuples"
+            f"counts must have the shape {shape} (last states, contexts, feedback with silence, actions), got "
+            f"{counts.shape}; count tuples with tacit.decoding.counts.count_tuples"
         )
     numbers = counts.numbers
     if not np.all(np.isfinite(numbers)) or np.any(numbers < 0) or np.any(numbers != np.rint(numbers)):
