@@ -40,6 +40,10 @@ VARIED = (
         8, {"age": 41, "_visits": 2}, (LoggedStep(0, 1, (0, 1, "1"), 1.0),), [0.5, 1], 17.5, 4, 0.25
     ),
     LoggedEpisode("8", 0.5, (LoggedStep([1.5, 2], {"x": 1}, ({"x": 1}, {"x": 2})),), 0, "yesterday"),
+    LoggedEpisode("silent", "new", (LoggedStep("start", "ask", ("ask", "show"), 0.5),), None),
+    LoggedEpisode(
+        "broke off", "new", (LoggedStep("start", "ask"), LoggedStep("asked", "go")), None, abandoned=True
+    ),
     LoggedEpisode(
         "odd.1", True, (LoggedStep("", False, (False, True), 0.1),) * 2, {"stars": 4}, reward=False
     ),
@@ -97,7 +101,7 @@ def test_what_goes_to_dsjson_comes_back(tmp_path, ending):
             writer.write(episode)
     there = convert(tmp_path / "logs.jsonl", tmp_path / f"events.{ending}", "dsjson")
     back = convert(tmp_path / f"events.{ending}", tmp_path / "back.jsonl", "logs")
-    assert (there.episodes, there.rows, back.episodes, back.rows) == (4, 7, 4, 4)
+    assert (there.episodes, there.rows, back.episodes, back.rows) == (6, 10, 6, 6)
     assert (tmp_path / "back.jsonl").read_bytes() == (tmp_path / "logs.jsonl").read_bytes()
     assert there.left_out == {"no probability in some step": 1, "no reward known": 1}
 
@@ -421,3 +425,18 @@ def test_a_conversion_tells_of_every_episode(tmp_path):
             writer.write(episode)
     done = convert(tmp_path / "logs.jsonl", tmp_path / "out.dsjson", "dsjson", progress=told.append)
     assert sum(told) == done.episodes == 7
+
+
+def test_a_chain_of_others_says_silence_by_an_empty_list_of_outcomes(tmp_path):
+    first = without(DRINK, "o", episode_id="e", EventId="1")
+    last = without(DRINK, episode_id="e", EventId="2", previous_id="1", o=[])
+    [episode], problems = kept(tmp_path, [first, last])
+    assert (episode.feedback, len(episode.steps), problems.total) == (None, 2, 0)
+
+
+def test_a_conversion_tells_how_many_are_silent(tmp_path):
+    path = write_lines(tmp_path / "events.dsjson", [without(DRINK, "o"), DRINK | {"EventId": "e12"}])
+    assert convert(path, tmp_path / "logs.jsonl", "logs").silent == 1
+    write_lines(path, [without(DRINK, "o")])
+    said = CliRunner().invoke(app, ["convert", str(path), str(tmp_path / "all.jsonl"), "--to", "logs"]).output
+    assert "1 episodes have no feedback, which is silence; where events have a cost" in " ".join(said.split())
