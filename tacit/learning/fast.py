@@ -17,13 +17,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.changes import Change, Changes, assign, commit, put
 from tacit.base.saved import Saved
 from tacit.decoding.counts import RunningCounts, SeenCounts, flat_cells
-from tacit.decoding.judgement import Judgement, judge
+from tacit.decoding.judgement import Judgement
 from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import counted_shape, is_finite
+from tacit.learning.early_endings import find_passing, judge_endings
 from tacit.learning.episode import Episode
 from tacit.learning.stage import (
     Lesson,
@@ -32,12 +33,13 @@ from tacit.learning.stage import (
     Stage,
     deterministic_policy,
     ending_of,
+    path_of,
     policy_plan,
     read_duals,
     read_dynamics,
 )
 from tacit.planning.dual_newton import solve_packed
-from tacit.planning.euler import log_factor, plan_euler
+from tacit.planning.euler import NO_TRIES, NO_WORTH, log_factor, plan_euler
 from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import TransitionEstimate
 from tacit.problem.layout import Layout
@@ -71,7 +73,7 @@ class FastLearning:
         self._schedule = GammaSchedule(scale=setup.settings.fast.gamma_scale)
         self.reading: Reading = _finite_reading(layout)
         shape = counted_shape(self.reading.counted)
-        contexts, (H, S, K) = shape[1], layout.mask.shape
+        contexts, (H, S, K), E = shape[1], layout.mask.shape, layout.endings.size
         self.counts = RunningCounts(shape)
         self.dynamics = setup.dynamics(layout)
         self.episodes = 0
@@ -81,19 +83,23 @@ class FastLearning:
         self._judged = RunningCounts(shape)  # the counts that each judgement rests on
         self._due = np.ones(shape[:2])  # tuples at which (s, x) is judged anew
         self.judgements: dict[tuple[int, int], Judgement] = {}
-        self._settled = np.zeros((contexts, S), dtype=np.bool_)
-        self._best = np.zeros((contexts, S))
-        self._rewards = np.zeros((contexts, H, S, K))
+        self._nowhere = np.zeros(K, dtype=np.bool_)
+        self._left_out: dict[tuple[int, int], BoolArray] = {}  # actions (K,) that a judgement does not rest on
+        self._settled = np.zeros((contexts, E), dtype=np.bool_)
+        self._best = np.zeros((contexts, E))
+        self._rewards = np.zeros((contexts, E, K))
         self._check_at: float = FIRST_CHECK
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the optimistic plan where it leads to unsettled states, otherwise that of Algorithm 4."""
         x = int(context)
         policy, dual, converged = self._exploit(x)
-        if not all(self._settled[x, : self._layout.endings.size].tolist()):
-            explorer = self._optimistic(x, policy)
-            visits = forward_distribution(self.dynamics.estimate(x), explorer, self._layout.n_states)
-            if visits[-1, ~self._settled[x]].sum() > self._settings.fast.explore_above:
+        if not all(self._settled[x].tolist()):
+            explored = self._unsettled(x)
+            explorer = self._optimistic(x, policy, explored)
+            estimate = self.dynamics.estimate(x)
+            visits = forward_distribution(estimate, explorer, self._layout.n_states)
+            if self._share_ending(visits, explorer, estimate, explored) > self._settings.fast.explore_above:
                 return PolicyPlan(explorer, self.name, explores=True, uniform_last=True)
         return PolicyPlan(policy, self.name, dual=dual, converged=converged)
 
@@ -104,10 +110,11 @@ class FastLearning:
     def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
         """Return everything counted, what the feedback decodes to, if its state is settled, and what a check found."""
         plan, x = policy_plan(episode), int(episode.encoded)
-        changes = [*self.dynamics.learn(x, episode.states, episode.actions)]
+        ended = feedback is not None
+        changes = [*self.dynamics.learn(x, *path_of(self._layout, episode, ended))]
         if plan.dual is not None:
             changes += put(self._duals, x, plan.dual), put(self._has_dual, x, True)
-        if len(episode.actions) < self._layout.horizon:
+        if not ended and len(episode.actions) < self._layout.horizon:
             return Lesson(changes=changes)
         changes.append(assign(self, "episodes", self.episodes + 1))
         changes.append(assign(self, "explored", self.explored + plan.explores))
@@ -210,7 +217,7 @@ class FastLearning:
         layout = self._layout
         policy, dual, _, _, converged = solve_packed(
             self.dynamics.estimate(x),
-            self._rewards[x],
+            layout.endings.spread(self._rewards[x], self.dynamics.estimate(x)),
             layout.mask,
             layout.n_states,
             self._schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions),
@@ -219,26 +226,50 @@ class FastLearning:
         )
         return policy, dual, converged
 
-    def _optimistic(self, x: int, policy: FloatArray) -> FloatArray:
-        """Return EULER's plan for unsettled states worth 1; in settled ones it ends as `policy` does."""
-        layout, settled = self._layout, self._settled[x]
-        exists = layout.n_actions[-1] > 0
+    def _unsettled(self, x: int) -> BoolArray:
+        """Return the endings that are worth exploring for a context, (S_H,): not settled, and episodes do end there."""
+        unsettled: BoolArray = ~self._settled[x]
+        if self._layout.ends_early:
+            endings, passing = self._layout.endings, find_passing(self._layout, self.dynamics.counts(x))
+            unsettled &= (endings.mask & ~passing).any(axis=1)
+        return unsettled
+
+    def _optimistic(self, x: int, policy: FloatArray, explored: BoolArray) -> FloatArray:
+        """Return EULER's plan for endings to be explored worth 1; in the others it ends as `policy` does."""
+        layout, endings, early = self._layout, self._layout.endings, self._layout.endings.early
+        last = explored[early:]
+        upper, lower = np.zeros((2, layout.max_states))
+        upper[: len(last)] = np.where(last, 1.0, self._best[x, early:])
+        lower[: len(last)] = np.where(last, 0.0, self._best[x, early:])
         choices, _, _ = plan_euler(
             self.dynamics.counts(x),
             layout.mask,
             layout.n_states,
-            np.where(settled, self._best[x], exists * 1.0),
-            np.where(settled, self._best[x], 0.0),
+            upper,
+            lower,
+            layout.ended,
+            endings.place(self._rewards[x]) if early else NO_WORTH,
+            endings.place(explored) if early else NO_TRIES,
             log_factor(layout, self.episodes + 1, DELTA),
             self._settings.fast.bonus_scale,
         )
         explorer = deterministic_policy(choices, layout)
-        explorer[-1, settled] = policy[-1, settled]
+        explorer[-1, : len(last)][~last] = policy[-1, : len(last)][~last]
         return explorer
+
+    def _share_ending(
+        self, visits: FloatArray, explorer: FloatArray, estimate: FloatArray, explored: BoolArray
+    ) -> float:
+        """Return the share of an explorer's episodes that end where there is something to explore."""
+        endings = self._layout.endings
+        at = visits[endings.layers, endings.states]
+        if endings.early:
+            at = at * (explorer[endings.layers, endings.states] * endings.chances(estimate)).sum(axis=1)
+        return float(at[explored].sum())
 
     def _hear(self, episode: Episode, feedback: Encoded) -> TuplePlace:
         """Return where the tuple of an episode is counted."""
-        s, a = ending_of(episode)
+        s, a = ending_of(self._layout, episode)
         x, y = self.reading.read_one(episode.encoded, s, feedback)
         return s, x, y, a
 
@@ -258,19 +289,22 @@ class FastLearning:
             return None
         counts = self.counts.table(s, x)
         counts[y, a] += 1.0
-        judgement = self._judge(s, counts)
+        passing = find_passing(self._layout, self.dynamics.counts(x))[s]
+        judgement, left_out = self._judge(s, counts, passing)
         changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
         changes += self._take(judgement, s, x, counts)
+        changes.append(put(self._left_out, (s, x), left_out))
         return judgement
 
     def _judge_all(self, counts: SeenCounts) -> None:
         for (s, x), table in counts.tables():
-            commit(self._take(self._judge(s, table), s, x, table))
+            judgement, _ = self._judge(s, table, self._left_out.get((s, x), self._nowhere))
+            commit(self._take(judgement, s, x, table))
 
-    def _judge(self, s: int, counts: FloatArray) -> Judgement:
-        """Return the judgement of a last state on counts (Y, K)."""
+    def _judge(self, s: int, counts: FloatArray, passing: BoolArray) -> tuple[Judgement, BoolArray]:
+        """Return the judgement of an ending on counts (Y, K), and the actions that it does not rest on."""
         K, settings = int(self._layout.endings.n_actions[s]), self._settings
-        return judge(counts[:, :K], settings.decoder.c, settings.judgement)
+        return judge_endings(counts[:, :K], passing[:K], settings.decoder.c, settings.judgement)
 
     def _take(self, judgement: Judgement, s: int, x: int, counts: FloatArray) -> Changes:
         """Return a judgement of (s, x) written down as planning and decoding need it, and what it rests on."""
@@ -281,7 +315,7 @@ class FastLearning:
             put(self.judgements, (s, x), judgement),
             put(self._settled, (x, s), judgement.settled),
             put(self._best, (x, s), judgement.best),
-            put(self._rewards, (x, -1, s, slice(int(self._layout.endings.n_actions[s]))), worth),
+            put(self._rewards, (x, s, slice(int(self._layout.endings.n_actions[s]))), worth),
         )
 
 

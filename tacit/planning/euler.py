@@ -1,4 +1,4 @@
-"""EULER (Zanette and Brunskill, 2019) on an MDP that rewards its last layer: reaching one state (Algorithm 2).
+"""EULER (Zanette and Brunskill, 2019) on an MDP that rewards where episodes end: reaching one state (Algorithm 2).
 
 With n visits of (s, a), empirical next-state distribution p, L = ln(4 S K T / delta') and delta' = delta/7,
 the upper and lower values obey
@@ -10,6 +10,10 @@ the upper and lower values obey
     lower_h(s)  = max(0, p · lower_{h+1} - b(lower_{h+1}))  at the maximising action
 
 with J = H L / 3, B_v = √(2 L), B_p = H B_v; `bonus_scale` multiplies b (1: the theory's constants).
+
+Where an episode can end early, the state of those that have ended is among the next states, and what it is worth
+depends on the (h, s, a) that led there. A state whose endings are to be tried is passed by its best action, or tried: left
+by a uniform one, with an ending there worth up to 1; the larger of both values is its own.
 """
 
 import math
@@ -22,6 +26,8 @@ from tacit.problem.layout import Layout
 
 FAILURE_SPLIT = 7
 """EULER's proof spends delta on seven families of events."""
+NO_WORTH, NO_TRIES = np.zeros((0, 0, 0)), np.zeros((0, 0), dtype=np.bool_)
+"""What early endings are worth and which are to be tried, where there are none."""
 
 
 def log_factor(layout: Layout, episodes: int, delta: float) -> float:
@@ -37,15 +43,21 @@ def plan_euler(
     n_states: IntArray,
     last_upper: FloatArray,
     last_lower: FloatArray,
+    ended: IntArray,
+    worth: FloatArray,
+    tried: BoolArray,
     log_term: float,
     bonus_scale: float,
 ) -> tuple[IntArray, float, float]:
-    """Return (policy (H-1, S) of actions, upper and lower value of the start state).
+    """Return (policy (H-1, S) of actions, -1 for a uniform one, upper and lower value of the start state).
 
     `counts` (H-1, S, K, S) are the transitions seen, `last_upper` and `last_lower` (S,) the bounds on what the
     last layer is worth: for homing both are 1 at the target and 0 elsewhere. Among actions that look equally
     good the least tried is taken (dev. 9): at first all look perfect, and an arbitrary choice would try one
     alone until it stops to.
+
+    `ended` (H,) is the layout's. Where it is not -1 an episode may have ended: it is worth `worth` (H, S, K) to end
+    after an action, but in the states to be `tried` (H, S), of which that is not known.
     """
     H, S, K = mask.shape
     policy = np.zeros((H - 1, S), dtype=np.int64)
@@ -53,11 +65,16 @@ def plan_euler(
     for h in range(H - 2, -1, -1):
         new_upper = np.zeros(S)
         new_lower = np.zeros(S)
+        over = ended[h + 1]
         for s in range(n_states[h]):
+            if s == ended[h]:
+                continue
             best = -1.0
             fewest = np.inf
             for a in range(K):
                 if mask[h, s, a]:
+                    if over >= 0:
+                        upper[over] = lower[over] = 0.0 if tried[h, s] else worth[h, s, a]
                     row = counts[h, s, a, : n_states[h + 1]]
                     visits = float(row.sum())
                     high, low = bounds_after(row, visits, upper, lower, H, log_term, bonus_scale)
@@ -65,8 +82,37 @@ def plan_euler(
                         best, fewest = high, visits
                         policy[h, s] = a
                         new_upper[s], new_lower[s] = high, low
+            if over >= 0 and tried[h, s]:
+                upper[over], lower[over] = 1.0, 0.0
+                high, low = bounds_of_uniform(
+                    counts[h, s, :, : n_states[h + 1]], mask[h, s], upper, lower, H, log_term, bonus_scale
+                )
+                if high >= best:
+                    policy[h, s] = -1
+                    new_upper[s], new_lower[s] = high, low
         upper, lower = new_upper, new_lower
     return policy, upper[0], lower[0]
+
+
+@kernel
+def bounds_of_uniform(
+    rows: FloatArray | IntArray,
+    offered: BoolArray,
+    upper: FloatArray,
+    lower: FloatArray,
+    horizon: int,
+    log_term: float,
+    bonus_scale: float,
+) -> tuple[float, float]:
+    """Return the upper and lower value of a uniform action, with next states counted in `rows` (K, S)."""
+    high = low = 0.0
+    for a in range(len(offered)):
+        if offered[a]:
+            bounds = bounds_after(rows[a], float(rows[a].sum()), upper, lower, horizon, log_term, bonus_scale)
+            high += bounds[0]
+            low += bounds[1]
+    n = offered.sum()
+    return high / n, low / n
 
 
 @kernel

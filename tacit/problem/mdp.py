@@ -59,7 +59,7 @@ def solve_optimal(mdp: ContextualMDP) -> OptimalPlan:
     values = np.empty(mdp.n_contexts)
     policies = np.zeros((mdp.n_contexts, *layout.mask.shape))
     for x in range(mdp.n_contexts):
-        rewards = layout.endings.spread(mdp.rewards[x])
+        rewards = layout.endings.spread(mdp.rewards[x], mdp.transitions)
         values[x], policies[x] = plan_backward(mdp.transitions, rewards, layout.mask, layout.n_states)
     return OptimalPlan(values, policies)
 
