@@ -3,15 +3,22 @@
 Such a state is a place to pass and a place to end. An action that was taken there often and hardly ever ended the episode
 has no tuples, and none are waited for: the place is judged by the others, and what little was heard after such an action
 is read as it is after them. A place of which that holds for all actions is none to explore.
+
+A label that stands in several layers is a state of its own in each, and judged as one; but how much there is to hope for
+in those that are not settled, those say that are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.saved import Saved
+from tacit.decoding.counts import CountShape, PlaceIndex
 from tacit.decoding.judgement import Judgement, JudgementSettings, judge
 from tacit.problem.layout import Layout
 
@@ -19,6 +26,9 @@ OFTEN = 12
 """Times that an action must have been taken before it can be said that it hardly ever ends an episode."""
 HARDLY = 0.1
 """Of these times: the share that ended is below. What is not known then is worth at most as much."""
+SIBLINGS, SURPRISE = 2, 0.1
+"""A state that stands in several layers is hardly another in each: once so many are settled, the others are worth up to
+so much more than the best of them."""
 
 
 def find_passing(layout: Layout, counts: IntArray) -> BoolArray:
@@ -61,3 +71,51 @@ def widen(judgement: Judgement, counts: FloatArray, left_out: BoolArray) -> Judg
     f[~left_out], expected[~left_out] = judgement.f, judgement.expected
     rewards[:, ~left_out] = judgement.rewards
     return replace(judgement, tuples=tuples, f=f, expected=expected, rewards=rewards)
+
+
+def bound_by_siblings(labels: IntArray, settled: BoolArray, best: FloatArray) -> FloatArray:
+    """Return what each ending can be worth, (S_H,), by those settled ones that have its label in other layers.
+
+    `labels` (S_H,) numbers the labels, `best` (S_H,) is what the settled ones are worth. Up to 1 where fewer than
+    `SIBLINGS` are settled; otherwise little more than the best of them.
+    """
+    n = int(labels.max()) + 1
+    largest = np.zeros(n)
+    np.maximum.at(largest, labels[settled], best[settled])
+    known = np.bincount(labels[settled], minlength=n) >= SIBLINGS
+    bounds: FloatArray = np.where(known, np.minimum(largest + SURPRISE, 1.0), 1.0)[labels]
+    return bounds
+
+
+def save_early(
+    shape: CountShape,
+    left_out: Mapping[PlaceIndex, BoolArray],
+    common: Mapping[int, FloatArray | None],
+) -> dict[str, Any]:
+    """Return arrays of what judgements depend on beside their counts: who was left out, and what words mean."""
+    _, G, V, K = shape
+    cells = [(s * G + x) * K + a for (s, x), out in left_out.items() for a in np.flatnonzero(out).tolist()]
+    groups = sorted(x for x, phi in common.items() if phi is not None)
+    meanings = [common[x] for x in groups]
+    return {
+        "left_out": np.array(sorted(cells), dtype=np.int64),
+        "groups": np.array(groups, dtype=np.int64),
+        "meanings": np.array(meanings, dtype=np.float64).reshape(-1, V),
+    }
+
+
+def read_early(
+    layout: Layout, shape: CountShape, saved: Saved
+) -> tuple[dict[PlaceIndex, BoolArray], dict[int, FloatArray | None]]:
+    """Return what `save_early` described."""
+    S, G, V, K = shape
+    cells = saved.indices("left_out", S * G * K)
+    n_actions, left_out = layout.endings.n_actions, dict[PlaceIndex, BoolArray]()
+    for cell in cells.tolist():
+        s, x, a = cell // (G * K), cell // K % G, cell % K
+        saved.check(s < layout.endings.early and a < n_actions[s], "left_out", "of actions of early endings")
+        left_out.setdefault((s, x), np.zeros(int(n_actions[s]), dtype=np.bool_))[a] = True
+    groups = saved.indices("groups", G)
+    meanings = saved.floats("meanings", (len(groups), V), 0, 1)
+    saved.check(not (meanings % 1).any(), "meanings", "0 or 1")
+    return left_out, dict(zip(groups.tolist(), meanings, strict=True))

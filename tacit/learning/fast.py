@@ -20,11 +20,18 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.changes import Change, Changes, assign, commit, put
 from tacit.base.saved import Saved
+from tacit.decoding.common_meaning import find_common_meaning, read_by
 from tacit.decoding.counts import RunningCounts, SeenCounts, flat_cells
 from tacit.decoding.judgement import Judgement
 from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import counted_shape, is_finite
-from tacit.learning.early_endings import find_passing, judge_endings
+from tacit.learning.early_endings import (
+    bound_by_siblings,
+    find_passing,
+    judge_endings,
+    read_early,
+    save_early,
+)
 from tacit.learning.episode import Episode
 from tacit.learning.stage import (
     Lesson,
@@ -83,6 +90,7 @@ class FastLearning:
         self._judged = RunningCounts(shape)  # the counts that each judgement rests on
         self._due = np.ones(shape[:2])  # tuples at which (s, x) is judged anew
         self.judgements: dict[tuple[int, int], Judgement] = {}
+        self._common: dict[int, FloatArray | None] = {}  # what words mean to a context, where episodes end early
         self._nowhere = np.zeros(K, dtype=np.bool_)
         self._left_out: dict[tuple[int, int], BoolArray] = {}  # actions (K,) that a judgement does not rest on
         self._settled = np.zeros((contexts, E), dtype=np.bool_)
@@ -153,6 +161,7 @@ class FastLearning:
             "duals": self._duals,
             "has_dual": self._has_dual,
             "check_at": self._check_at,
+            "early": save_early(self.counts.shape, self._left_out, self._common),
         }
 
     @classmethod
@@ -166,6 +175,7 @@ class FastLearning:
         due = saved.floats("due", shape[:2])
         duals, dynamics = read_duals(saved, shape[1], setup.layout), read_dynamics(setup, saved)
         stage = cls(setup)
+        stage._left_out, stage._common = read_early(setup.layout, shape, saved.part("early"))
         stage._judge_all(judged)
         stage.counts, stage._due = RunningCounts(shape, counts), judging_due(judged)
         still = all(tuples < due[place] for place, tuples in zip(counts.places, counts.tuples, strict=True))
@@ -187,8 +197,8 @@ class FastLearning:
     ) -> FastLearning:
         """Return the stage that has seen these tuples and dynamics in so many episodes: what logs leave behind."""
         stage = cls(setup)
-        stage._judge_all(counts)
         stage.counts, stage.dynamics = RunningCounts(counts.shape, counts), dynamics
+        stage._judge_anew(counts)
         stage._due = judging_due(counts)
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)
@@ -238,9 +248,11 @@ class FastLearning:
         """Return EULER's plan for endings to be explored worth 1; in the others it ends as `policy` does."""
         layout, endings, early = self._layout, self._layout.endings, self._layout.endings.early
         last = explored[early:]
+        hope = self._hopes(x)
         upper, lower = np.zeros((2, layout.max_states))
-        upper[: len(last)] = np.where(last, 1.0, self._best[x, early:])
+        upper[: len(last)] = np.where(last, hope[early:], self._best[x, early:])
         lower[: len(last)] = np.where(last, 0.0, self._best[x, early:])
+        worth = np.where(explored[:, None], hope[:, None], self._rewards[x])
         choices, _, _ = plan_euler(
             self.dynamics.counts(x),
             layout.mask,
@@ -248,7 +260,7 @@ class FastLearning:
             upper,
             lower,
             layout.ended,
-            endings.place(self._rewards[x]) if early else NO_WORTH,
+            endings.place(worth) if early else NO_WORTH,
             endings.place(explored) if early else NO_TRIES,
             log_factor(layout, self.episodes + 1, DELTA),
             self._settings.fast.bonus_scale,
@@ -256,6 +268,12 @@ class FastLearning:
         explorer = deterministic_policy(choices, layout)
         explorer[-1, : len(last)][~last] = policy[-1, : len(last)][~last]
         return explorer
+
+    def _hopes(self, x: int) -> FloatArray:
+        """Return what an ending that is not settled can be worth, (S_H,)."""
+        if self._layout.endings.early:
+            return bound_by_siblings(self._layout.endings.siblings, self._settled[x], self._best[x])
+        return np.ones(self._layout.endings.size)
 
     def _share_ending(
         self, visits: FloatArray, explorer: FloatArray, estimate: FloatArray, explored: BoolArray
@@ -290,21 +308,53 @@ class FastLearning:
         counts = self.counts.table(s, x)
         counts[y, a] += 1.0
         passing = find_passing(self._layout, self.dynamics.counts(x))[s]
-        judgement, left_out = self._judge(s, counts, passing)
+        judgement, left_out = self._judge(s, x, counts, passing)
         changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
         changes += self._take(judgement, s, x, counts)
-        changes.append(put(self._left_out, (s, x), left_out))
+        if self._layout.ends_early:
+            changes += put(self._left_out, (s, x), left_out), *self._pool(judgement, s, x, counts)
         return judgement
 
-    def _judge_all(self, counts: SeenCounts) -> None:
-        for (s, x), table in counts.tables():
-            judgement, _ = self._judge(s, table, self._left_out.get((s, x), self._nowhere))
-            commit(self._take(judgement, s, x, table))
+    def _pool(self, judgement: Judgement, s: int, x: int, counts: FloatArray) -> list[Change]:
+        """Return the common meaning of words in a context with one more judgement in it, and what it changes."""
+        known = {e: (j, self._judged.table(e, x)) for (e, of), j in self.judgements.items() if of == x}
+        known[s] = judgement, counts
+        phi = find_common_meaning(
+            ((j, table[:, : len(j.tuples)]) for j, table in known.values()), self._settings.judgement
+        )
+        before = self._common.get(x)
+        if phi is before or (phi is not None and before is not None and np.array_equal(phi, before)):
+            return []
+        changes: list[Change] = [put(self._common, x, phi)]
+        for e, (j, table) in known.items():
+            changes += self._take(read_by(phi, j, table[:, : len(j.tuples)], self._settings.decoder.c), e, x, table)
+        return changes
 
-    def _judge(self, s: int, counts: FloatArray, passing: BoolArray) -> tuple[Judgement, BoolArray]:
+    def _judge_all(self, counts: SeenCounts) -> None:
+        """Judge every place by counts, without those actions that were left out before."""
+        for (s, x), table in counts.tables():
+            judgement, left_out = self._judge(s, x, table, self._left_out.get((s, x), self._nowhere))
+            commit(self._take(judgement, s, x, table))
+            if left_out.any():
+                self._left_out[s, x] = left_out
+
+    def _judge_anew(self, counts: SeenCounts) -> None:
+        """Judge every place by counts and by the dynamics that are known."""
+        for (s, x), _ in counts.tables() if self._layout.ends_early else ():
+            passing = find_passing(self._layout, self.dynamics.counts(x))[s]
+            self._left_out[s, x] = passing[: self._layout.endings.n_actions[s]]
+        self._judge_all(counts)
+        for x in sorted({x for _, x in self.judgements}) if self._layout.ends_early else ():
+            s, judgement = next((s, j) for (s, of), j in self.judgements.items() if of == x)
+            commit(self._pool(judgement, s, x, self._judged.table(s, x)))
+
+    def _judge(
+        self, s: int, x: int, counts: FloatArray, passing: BoolArray
+    ) -> tuple[Judgement, BoolArray]:
         """Return the judgement of an ending on counts (Y, K), and the actions that it does not rest on."""
         K, settings = int(self._layout.endings.n_actions[s]), self._settings
-        return judge_endings(counts[:, :K], passing[:K], settings.decoder.c, settings.judgement)
+        judgement, left_out = judge_endings(counts[:, :K], passing[:K], settings.decoder.c, settings.judgement)
+        return read_by(self._common.get(x), judgement, counts[:, :K], settings.decoder.c), left_out
 
     def _take(self, judgement: Judgement, s: int, x: int, counts: FloatArray) -> Changes:
         """Return a judgement of (s, x) written down as planning and decoding need it, and what it rests on."""

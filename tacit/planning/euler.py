@@ -13,7 +13,7 @@ with J = H L / 3, B_v = √(2 L), B_p = H B_v; `bonus_scale` multiplies b (1: th
 
 Where an episode can end early, the state of those that have ended is among the next states, and what it is worth
 depends on the (h, s, a) that led there. A state whose endings are to be tried is passed by its best action, or tried: left
-by a uniform one, with an ending there worth up to 1; the larger of both values is its own.
+by a uniform one, with an ending there worth as much as it can be; the larger of both values is its own.
 """
 
 import math
@@ -57,7 +57,7 @@ def plan_euler(
     alone until it stops to.
 
     `ended` (H,) is the layout's. Where it is not -1 an episode may have ended: it is worth `worth` (H, S, K) to end
-    after an action, but in the states to be `tried` (H, S), of which that is not known.
+    after an action, and up to that in the states to be `tried` (H, S), of which it is not known.
     """
     H, S, K = mask.shape
     policy = np.zeros((H - 1, S), dtype=np.int64)
@@ -83,9 +83,16 @@ def plan_euler(
                         policy[h, s] = a
                         new_upper[s], new_lower[s] = high, low
             if over >= 0 and tried[h, s]:
-                upper[over], lower[over] = 1.0, 0.0
                 high, low = bounds_of_uniform(
-                    counts[h, s, :, : n_states[h + 1]], mask[h, s], upper, lower, H, log_term, bonus_scale
+                    counts[h, s, :, : n_states[h + 1]],
+                    mask[h, s],
+                    upper,
+                    lower,
+                    over,
+                    worth[h, s],
+                    H,
+                    log_term,
+                    bonus_scale,
                 )
                 if high >= best:
                     policy[h, s] = -1
@@ -100,14 +107,20 @@ def bounds_of_uniform(
     offered: BoolArray,
     upper: FloatArray,
     lower: FloatArray,
+    over: int,
+    worth: FloatArray,
     horizon: int,
     log_term: float,
     bonus_scale: float,
 ) -> tuple[float, float]:
-    """Return the upper and lower value of a uniform action, with next states counted in `rows` (K, S)."""
-    high = low = 0.0
+    """Return the upper and lower value of a uniform action, with next states counted in `rows` (K, S).
+
+    The state `over` of episodes that have ended is worth from 0 to `worth` (K,), whatever stands in `upper` and `lower`.
+    """
+    high = low = lower[over] = 0.0
     for a in range(len(offered)):
         if offered[a]:
+            upper[over] = worth[a]
             bounds = bounds_after(rows[a], float(rows[a].sum()), upper, lower, horizon, log_term, bonus_scale)
             high += bounds[0]
             low += bounds[1]

@@ -18,7 +18,7 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes
 from tacit.base.jit import kernel
 from tacit.base.saved import Saved
-from tacit.problem.layout import Layout
+from tacit.problem.layout import Layout, existing_transitions, reachable_states
 from tacit.problem.spaces import Encoded
 
 INT64 = np.dtype(np.int64)
@@ -162,7 +162,7 @@ def estimate_layer(
     >>> estimate_layer(layout, 0, np.array([[0, 1], [0, 1]]), np.zeros((2, 2), dtype=np.int64))[0]
     array([[[0.25, 0.75]]])
     """
-    exists = _existing_from(layout, h)[: layout.n_states[h]]
+    exists = existing_transitions(layout, h)[: layout.n_states[h]]
     counts = np.zeros(exists.shape, dtype=np.int64)
     np.add.at(counts, (states[:, h], actions[:, h], states[:, h + 1]), 1)
     return _smoothed(counts, exists), counts.sum(axis=-1)
@@ -188,33 +188,9 @@ def log_loss_regret_bound(n_states: int, n_actions: int, episodes: int, horizon:
 
 def _existing_transitions(layout: Layout) -> BoolArray:
     """Return where (h, s, a, s') is in the layout, (H-1, S, K, S)."""
-    return np.array([_existing_from(layout, h) for h in range(layout.horizon - 1)], dtype=np.bool_).reshape(
+    return np.array([existing_transitions(layout, h) for h in range(layout.horizon - 1)], dtype=np.bool_).reshape(
         transitions_shape(layout)
     )
-
-
-def _existing_from(layout: Layout, h: int) -> BoolArray:
-    """Return where (s, a, s') of one layer is in the layout, (S, K, S)."""
-    next_state: BoolArray = np.arange(layout.max_states) < reachable_states(layout, h)[:, None]
-    exists: BoolArray = layout.mask[h, :, :, None] & next_state[:, None, :]
-    if layout.ended[h] >= 0:
-        exists[layout.ended[h], 0, layout.ended[h + 1]] = True
-    return exists
-
-
-def reachable_states(layout: Layout, h: int) -> IntArray:
-    """Return how many states of the next layer, from its first on, each state of layer h can lead to, (S,).
-
-    All of them, that of episodes that have ended, the last, only where an episode can end. None from that state itself,
-    whose way is known and never counted.
-    """
-    reachable = np.full(layout.max_states, layout.n_states[h + 1])
-    if layout.ended[h + 1] >= 0:
-        can_end = layout.can_end[h]
-        reachable[: len(can_end)] -= ~np.array(can_end)
-    if layout.ended[h] >= 0:
-        reachable[layout.ended[h]] = 0
-    return reachable
 
 
 def _smoothed(counts: IntArray, exists: BoolArray) -> FloatArray:

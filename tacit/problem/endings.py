@@ -18,7 +18,8 @@ class Endings:
 
     They are pairs (`layers`, `states`), layer by layer, S_H of them; arrays over endings have the axis (S_H, ...).
     `labels`, `names` and `actions` are theirs, labels and names with the step in words where a label stands in several
-    layers; `uniform` (S_H, K) are the uniform probabilities of their actions, zero in the padding. `ended` (H,) and
+    layers, and `siblings` (S_H,) numbers their labels without it; `uniform` (S_H, K) are the uniform probabilities of
+    their actions, zero in the padding. `ended` (H,) and
     `existing` (H, S, K) are the layout's: where episodes are that have ended, and which (h, s, a) there are.
 
     >>> from tacit.problem.layout import Layout
@@ -33,6 +34,7 @@ class Endings:
     layers: IntArray
     states: IntArray
     ended: IntArray
+    siblings: IntArray
     labels: tuple[Label, ...]
     names: tuple[str, ...]
     actions: tuple[tuple[Label, ...], ...]

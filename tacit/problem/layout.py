@@ -151,10 +151,12 @@ class Layout:
         """Return the states in which an episode can end, and with them where feedback is judged."""
         pairs = [(h, s) for h, layer in enumerate(self.can_end) for s, ends in enumerate(layer) if ends]
         layers, states = np.array(pairs).T
+        number = {label: n for n, label in enumerate(self._layers)}
         return Endings(
             layers,
             states,
             self.ended,
+            np.array([number[self.states[h][s]] for h, s in pairs]),
             tuple(self.key(h, s) for h, s in pairs),
             tuple(self.name(h, s) for h, s in pairs),
             tuple(self.actions[h][s] for h, s in pairs),
@@ -254,6 +256,30 @@ class Layout:
         )
         saved.refuse_unread()
         return layout
+
+
+def existing_transitions(layout: Layout, h: int) -> BoolArray:
+    """Return where (s, a, s') of one layer is in the layout, (S, K, S)."""
+    next_state: BoolArray = np.arange(layout.max_states) < reachable_states(layout, h)[:, None]
+    exists: BoolArray = layout.mask[h, :, :, None] & next_state[:, None, :]
+    if layout.ended[h] >= 0:
+        exists[layout.ended[h], 0, layout.ended[h + 1]] = True
+    return exists
+
+
+def reachable_states(layout: Layout, h: int) -> IntArray:
+    """Return how many states of the next layer, from its first on, each state of layer h can lead to, (S,).
+
+    All of them, that of episodes that have ended, the last, only where an episode can end. None from that state itself,
+    whose way is known and never counted.
+    """
+    reachable = np.full(layout.max_states, layout.n_states[h + 1])
+    if layout.ended[h + 1] >= 0:
+        can_end = layout.can_end[h]
+        reachable[: len(can_end)] -= ~np.array(can_end)
+    if layout.ended[h] >= 0:
+        reachable[layout.ended[h]] = 0
+    return reachable
 
 
 def _read_names(saved: Saved) -> tuple[tuple[str, ...], ...]:
