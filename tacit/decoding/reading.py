@@ -9,7 +9,7 @@ learned by heart does not count.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -93,7 +93,7 @@ class NeuralReading:
         groups = tuple(f"best action {a + 1}" for a in range(self.layout.max_actions))
         values = Finite(("like no reward", "like a reward"))
         kept = contexts if isinstance(contexts, Finite) else Finite(groups)
-        return Layout(self.layout.states, self.layout.actions, kept, values, self.layout.names)
+        return replace(self.layout, contexts=kept, feedback=values)
 
     def read(
         self, contexts: Sequence[Encoded], states: IntArray, feedback: Sequence[Encoded]

@@ -18,7 +18,7 @@ from tacit.base.saved import Saved
 from tacit.base.validation import is_distribution
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.settings import Settings
-from tacit.planning.transition import TransitionCounts, TransitionEstimate, transitions_shape
+from tacit.planning.transition import TransitionCounts, TransitionEstimate, extend_to_ended, transitions_shape
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
@@ -165,10 +165,7 @@ def ending_of(layout: Layout, episode: Episode) -> tuple[int, int]:
 
 def path_of(layout: Layout, episode: Episode, ended: bool) -> tuple[list[int], list[int]]:
     """Return states and actions of an episode, with where it went if it has `ended` before the last layer."""
-    states, taken = episode.states, len(episode.actions)
-    if ended and taken < layout.horizon:
-        states = [*states, int(layout.ended[taken])]
-    return states, episode.actions
+    return extend_to_ended(layout, episode.states) if ended else episode.states, episode.actions
 
 
 def refuse_early_endings(layout: Layout, who: str) -> None:

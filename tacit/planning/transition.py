@@ -186,6 +186,17 @@ def log_loss_regret_bound(n_states: int, n_actions: int, episodes: int, horizon:
     return float(n_states**2 * n_actions * np.log(episodes * horizon + n_states))
 
 
+def extend_to_ended(layout: Layout, states: Sequence[int]) -> list[int]:
+    """Return the states of a path that ended, with where it went if that was before the last layer.
+
+    >>> layout = Layout.regular([1, 2], n_actions=1, n_contexts=1, n_feedback=2, ends="anywhere")
+    >>> extend_to_ended(layout, [0]), extend_to_ended(layout, [0, 1])
+    ([0, 2], [0, 1])
+    """
+    n = len(states)
+    return list(states) if n == layout.horizon else [*states, int(layout.ended[n])]
+
+
 def _existing_transitions(layout: Layout) -> BoolArray:
     """Return where (h, s, a, s') is in the layout, (H-1, S, K, S)."""
     return np.array([existing_transitions(layout, h) for h in range(layout.horizon - 1)], dtype=np.bool_).reshape(

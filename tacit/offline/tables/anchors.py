@@ -42,7 +42,7 @@ def known_outcome(episode: EncodedEpisode) -> KnownOutcome | None:
     """Return the outcome of an episode if the log tells it, and it is 0 or 1."""
     if episode.reward not in (0, 1):
         return None
-    return KnownOutcome(episode.context, episode.states[-1], episode.feedback, int(episode.reward or 0))
+    return KnownOutcome(episode.context, episode.ended, episode.feedback, int(episode.reward or 0))
 
 
 def read_outcomes(reading: Reading, known: Sequence[KnownOutcome]) -> list[ReadOutcome]:

@@ -31,7 +31,7 @@ from tacit.decoding.judgement import (
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
 from tacit.decoding.tuples import counted_shape
 from tacit.learning.settings import Settings
-from tacit.logs.encoding import LogReader, mixed_horizon
+from tacit.logs.encoding import LogReader, broken_off, mixed_horizon
 from tacit.logs.labels import (
     DECIMALS,
     DECODED,
@@ -156,10 +156,14 @@ class TableMeanings:
         self, context: Any, state: Any, feedback: Any, action: Any, steps: int, key: tuple[Any, ...] | None
     ) -> EpisodeEnd | Decoded | Fault:
         reader = self._reader
-        if steps != reader.steps:
+        if steps > reader.steps or (steps < reader.steps and not self.layout.ends_early):
             return mixed_horizon(steps, reader.steps)
-        if reader.state_index(steps - 1, state) is None:
+        s = reader.state_index(steps - 1, state)
+        if s is None:
             return Decoded.nothing(UNSEEN_STATE)
+        ending = reader.ending(steps, s)
+        if ending < 0:
+            return broken_off(steps, reader.steps, state)
         found = reader.locate(steps - 1, state, action)
         if isinstance(found, Fault):
             return Decoded.nothing(UNSEEN_ACTION)
@@ -171,7 +175,7 @@ class TableMeanings:
             y = reader.encode_feedback(feedback)
         except ValueError:
             return Decoded.nothing(UNSEEN_FEEDBACK)
-        return EpisodeEnd(x, found[0], y, found[1], key)
+        return EpisodeEnd(x, ending, y, found[1], key)
 
     @cached_property
     def _cells(self) -> dict[tuple[int, int, int, int], Decoded]:

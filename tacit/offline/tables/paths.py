@@ -36,6 +36,8 @@ class LoggedPaths:
     groups: IntArray
     n_groups: int
     values: IntArray
+    endings: IntArray
+    lengths: IntArray
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -51,6 +53,8 @@ class LoggedPaths:
             self.groups,
             self.n_groups,
             self.values[chosen],
+            self.endings[chosen],
+            self.lengths[chosen],
         )
 
     @cached_property
@@ -67,12 +71,17 @@ class LoggedPaths:
     @cached_property
     def last_group(self) -> IntArray:
         """Return the context group that each episode ended in, (n,)."""
-        return self.groups[self.owner, self.states[:, -1]]
+        return self.groups[self.owner, self.endings]
+
+    @cached_property
+    def last_actions(self) -> IntArray:
+        """Return the action that each episode ended with, (n,)."""
+        return self.actions[np.arange(len(self)), self.lengths - 1]
 
     @cached_property
     def by_place(self) -> dict[PlaceIndex, IntArray]:
         """Return the episodes that ended in each last state and context group."""
-        flat = self.states[:, -1] * self.n_groups + self.last_group
+        flat = self.endings * self.n_groups + self.last_group
         order = np.argsort(flat, kind="stable")
         places, starts = np.unique(flat[order], return_index=True)
         parts = np.split(order, starts[1:])
@@ -94,20 +103,27 @@ class LoggedPaths:
 
 def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[EncodedEpisode]) -> LoggedPaths:
     """Return the episodes, at least one, as arrays."""
-    rows = list(episodes)
-    states = np.array([row.states for row in rows], dtype=np.int64)
-    actions = np.array([row.actions for row in rows], dtype=np.int64)
-    chances = np.array([row.probabilities for row in rows], dtype=np.float64)  # None becomes NaN
+    rows, H = list(episodes), layout.horizon
+    lengths = np.array([len(row.states) for row in rows])
+    endings = np.array([row.ended for row in rows], dtype=np.int64)
+    over = layout.ended.tolist()
+    states = np.array([row.states + over[len(row.states) :] for row in rows], dtype=np.int64)
+    actions = np.array([row.actions + [0] * (H - len(row.actions)) for row in rows], dtype=np.int64)
+    chances = np.array(
+        [[*row.probabilities, *[1.0] * (H - len(row.actions))] for row in rows], dtype=np.float64
+    )  # None becomes NaN
     feedback = [row.feedback for row in rows]
     contexts, owner = _distinct(layout, rows)
     shown = [row.context for row in rows]
-    _, values = reading.read(shown, states[:, -1], feedback)
+    _, values = reading.read(shown, endings, feedback)
     groups = np.empty((len(contexts), layout.endings.size), dtype=np.int64)
     first = [feedback[0]] * len(contexts)  # groups do not depend on it
     for s in range(groups.shape[1]):
         groups[:, s], _ = reading.read(contexts, np.full(len(contexts), s), first)
     n_groups = counted_shape(reading.counted)[1]
-    return LoggedPaths(layout, contexts, owner, states, actions, chances, groups, n_groups, values)
+    return LoggedPaths(
+        layout, contexts, owner, states, actions, chances, groups, n_groups, values, endings, lengths
+    )
 
 
 def _distinct(layout: Layout, rows: list[EncodedEpisode]) -> tuple[list[Encoded], IntArray]:

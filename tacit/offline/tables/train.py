@@ -32,6 +32,7 @@ from tacit.offline.passes import read_through
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.planning.regression import OracleSettings
 from tacit.planning.schedule import GammaSchedule
+from tacit.planning.transition import extend_to_ended
 from tacit.problem.layout import Layout
 from tacit.trust.certificate import Certificate
 
@@ -73,7 +74,7 @@ def learn_fast(
     setup = Setup(layout, settings)
     dynamics, n = setup.dynamics(layout), 0
     for n, episode in enumerate(episodes, 1):  # noqa: B007, n is how many there were
-        commit(dynamics.learn(episode.context, episode.states, episode.actions))
+        commit(dynamics.learn(episode.context, extend_to_ended(layout, episode.states), episode.actions))
     return FastLearning.from_counts(setup, counts.rounded(), dynamics, n)
 
 
@@ -117,7 +118,7 @@ def learn_policy(
         episode = Episode(None, n, read.context, read.context, plan, np.empty(0))
         episode.states, episode.actions = read.states, read.actions
         commit(stage.learn(episode, read.feedback).changes)
-        visits[read.states[-1]] += 1
+        visits[read.ended] += 1
     stage.exploration = _found(visits, tuples)
     return stage
 
