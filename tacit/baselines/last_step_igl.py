@@ -52,7 +52,9 @@ class LastStepExploration:
         """Keep the tuple."""
         if feedback is None:
             return NOTHING
-        return Lesson(changes=self._tuples.learn(episode.encoded, *ending_of(self._layout, episode), feedback))
+        return Lesson(
+            changes=self._tuples.learn(episode.encoded, *ending_of(self._layout, episode), feedback)
+        )
 
     def next(self) -> Stage:
         """Return the bandit, with its decoder fitted, once there are enough tuples."""

@@ -77,9 +77,8 @@ class GymSource:
         self.feedback, self.reward = self._feedback_of(observation, info), self._reward_of(observation, info)
         return None
 
-
     def _check_length(self, over: bool, horizon: int) -> None:
-        """Raise ValueError if an episode goes on after its last step, or ends before it where the layout has no ends."""
+        """Raise ValueError if an episode goes on after its last step, or ends before it where none can."""
         if not over:
             raise ValueError(
                 f"an episode has at most as many steps as the layout has layers ({horizon}), this one went on after "
@@ -98,8 +97,8 @@ class GymSource:
         if isinstance(contexts, Finite) and contexts.size == 1:
             return contexts.labels[0]
         raise ValueError(
-            f"an observation without a context needs a layout with one context, got {contexts!r}; say with `context_of` "
-            "where the context stands"
+            f"an observation without a context needs a layout with one context, got {contexts!r}; say with "
+            "`context_of` where the context stands"
         )
 
 

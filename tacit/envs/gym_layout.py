@@ -1,4 +1,4 @@
-"""The layout of a Gymnasium environment that was not made for Tacit: read off its spaces, or off a few random episodes."""
+"""The layout of a Gymnasium environment that was not made for Tacit, read off its spaces or off random episodes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def layout_of(
 ) -> Layout:
     """Return the layout of an environment with Discrete actions: its states at every turn, ends anywhere.
 
-    `feedback` are the words that people may say at the end, `contexts` who they may be. There are as many `turns` as the
-    environment's time limit has. Where observations are Discrete, all of them are states; with `episodes`, or where
-    they are something else that `state_of` makes labels of, those that so many random episodes show, from the turn on at
-    which one was first seen.
+    `feedback` are the words that people may say at the end, `contexts` who they may be. There are as many `turns` as
+    the environment's time limit has. Where observations are Discrete, all of them are states; with `episodes`, or where
+    they are something else that `state_of` makes labels of, those that so many random episodes show, from the turn on
+    at which one was first seen.
 
     >>> lake = gym.make("FrozenLake-v1", max_episode_steps=12)
     >>> layout = layout_of(lake, feedback=("thanks", "hmm"))
@@ -74,10 +74,11 @@ def _start_of(env: gym.Env[Any, Any], seed: int, state_of: Reader | None) -> Lab
     shown = {read_label(read(*env.reset(seed=seed + n))) for n in range(10)}
     if len(shown) > 1:
         raise ValueError(
-            f"episodes must begin in one state, {env} began in {sorted(map(str, shown))}; make what differs the context, "
-            "or begin with a state of your own that leads to these"
+            f"episodes must begin in one state, {env} began in {sorted(map(str, shown))}; make what differs the "
+            "context, or begin with a state of your own that leads to these"
         )
-    return shown.pop()
+    first: Label = shown.pop()
+    return first
 
 
 def _actions_of(env: gym.Env[Any, Any]) -> tuple[int, ...]:

@@ -1,11 +1,11 @@
 """What Tacit's own recipe needs where episodes can end before the last layer.
 
-Such a state is a place to pass and a place to end. An action that was taken there often and hardly ever ended the episode
-has no tuples, and none are waited for: the place is judged by the others, and what little was heard after such an action
-is read as it is after them. A place of which that holds for all actions is none to explore.
+Such a state is a place to pass and a place to end. An action that was taken there often and hardly ever ended the
+episode has no tuples, and none are waited for: the place is judged by the others, and what little was heard after such
+an action is read as it is after them. A place of which that holds for all actions is none to explore.
 
-A label that stands in several layers is a state of its own in each, and judged as one; but how much there is to hope for
-in those that are not settled, those say that are.
+A label that stands in several layers is a state of its own in each, and judged as one; but how much there is to hope
+for in those that are not settled, those say that are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
-from tacit.decoding.counts import CountShape, PlaceIndex
+from tacit.decoding.common_meaning import find_common_meaning, read_by
+from tacit.decoding.counts import CountShape, PlaceIndex, SeenCounts
 from tacit.decoding.judgement import Judgement, JudgementSettings, judge
 from tacit.problem.layout import Layout
 
@@ -44,7 +45,7 @@ def find_passing(layout: Layout, counts: IntArray) -> BoolArray:
         rows = counts[layers, endings.states[:n]]  # (n, K, S)
         taken = rows.sum(axis=2)
         over = rows[np.arange(n), :, endings.ended[layers + 1]]
-        passing[:n] = (taken >= OFTEN) & (over < HARDLY * taken)
+        passing[:n] = find_passing_among(taken, over)
     return passing
 
 
@@ -71,6 +72,31 @@ def widen(judgement: Judgement, counts: FloatArray, left_out: BoolArray) -> Judg
     f[~left_out], expected[~left_out] = judgement.f, judgement.expected
     rewards[:, ~left_out] = judgement.rewards
     return replace(judgement, tuples=tuples, f=f, expected=expected, rewards=rewards)
+
+
+def find_passing_among(taken: FloatArray | IntArray, over: FloatArray | IntArray) -> BoolArray:
+    """Return which actions, of those `taken` and `over` so often, were taken often and hardly ever ended an episode."""
+    return np.asarray((taken >= OFTEN) & (over < HARDLY * taken))
+
+
+def judge_by_common_meaning(
+    layout: Layout, counts: SeenCounts, passing: BoolArray, c: float, settings: JudgementSettings
+) -> dict[PlaceIndex, Judgement]:
+    """Return the judgement of every (ending, group) that has tuples, without actions (S_H, K) that pass on.
+
+    Homogeneous ones are read by the common meaning of their group, if it has one.
+    """
+    tables = {(s, x): table[:, : layout.endings.n_actions[s]] for (s, x), table in counts.tables()}
+    found = {
+        (s, x): judge_endings(table, passing[s, : table.shape[1]], c, settings)[0]
+        for (s, x), table in tables.items()
+    }
+    for group in sorted({x for _, x in found}):
+        here = [place for place in found if place[1] == group]
+        phi = find_common_meaning(((found[place], tables[place]) for place in here), settings)
+        for place in here:
+            found[place] = read_by(phi, found[place], tables[place], c)
+    return found
 
 
 def bound_by_siblings(labels: IntArray, settled: BoolArray, best: FloatArray) -> FloatArray:

@@ -139,9 +139,9 @@ def refuse_end(episode: Episode, horizon: int, state: object) -> NoReturn:
             f"has taken {taken}; act at each step first, or abandon the episode"
         )
     raise ValueError(
-        f"an episode has {horizon} steps before its feedback, episode {episode.id} has taken {taken}, and its last state "
-        f"{state!r} is none in which one can end; act at each step first, abandon the episode if it broke off, or let "
-        "the layout say in `ends` where episodes end early"
+        f"an episode has {horizon} steps before its feedback, episode {episode.id} has taken {taken}, and its last "
+        f"state {state!r} is none in which one can end; act at each step first, abandon the episode if it broke off, or say "
+        "where episodes end early: a layout in `ends`, the settings of conversations by `ends_early`"
     )
 
 

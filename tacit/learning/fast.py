@@ -90,9 +90,13 @@ class FastLearning:
         self._judged = RunningCounts(shape)  # the counts that each judgement rests on
         self._due = np.ones(shape[:2])  # tuples at which (s, x) is judged anew
         self.judgements: dict[tuple[int, int], Judgement] = {}
-        self._common: dict[int, FloatArray | None] = {}  # what words mean to a context, where episodes end early
+        self._common: dict[
+            int, FloatArray | None
+        ] = {}  # what words mean to a context, where episodes end early
         self._nowhere = np.zeros(K, dtype=np.bool_)
-        self._left_out: dict[tuple[int, int], BoolArray] = {}  # actions (K,) that a judgement does not rest on
+        self._left_out: dict[
+            tuple[int, int], BoolArray
+        ] = {}  # actions (K,) that a judgement does not rest on
         self._settled = np.zeros((contexts, E), dtype=np.bool_)
         self._best = np.zeros((contexts, E))
         self._rewards = np.zeros((contexts, E, K))
@@ -327,7 +331,9 @@ class FastLearning:
             return []
         changes: list[Change] = [put(self._common, x, phi)]
         for e, (j, table) in known.items():
-            changes += self._take(read_by(phi, j, table[:, : len(j.tuples)], self._settings.decoder.c), e, x, table)
+            changes += self._take(
+                read_by(phi, j, table[:, : len(j.tuples)], self._settings.decoder.c), e, x, table
+            )
         return changes
 
     def _judge_all(self, counts: SeenCounts) -> None:
@@ -348,12 +354,12 @@ class FastLearning:
             s, judgement = next((s, j) for (s, of), j in self.judgements.items() if of == x)
             commit(self._pool(judgement, s, x, self._judged.table(s, x)))
 
-    def _judge(
-        self, s: int, x: int, counts: FloatArray, passing: BoolArray
-    ) -> tuple[Judgement, BoolArray]:
+    def _judge(self, s: int, x: int, counts: FloatArray, passing: BoolArray) -> tuple[Judgement, BoolArray]:
         """Return the judgement of an ending on counts (Y, K), and the actions that it does not rest on."""
         K, settings = int(self._layout.endings.n_actions[s]), self._settings
-        judgement, left_out = judge_endings(counts[:, :K], passing[:K], settings.decoder.c, settings.judgement)
+        judgement, left_out = judge_endings(
+            counts[:, :K], passing[:K], settings.decoder.c, settings.judgement
+        )
         return read_by(self._common.get(x), judgement, counts[:, :K], settings.decoder.c), left_out
 
     def _take(self, judgement: Judgement, s: int, x: int, counts: FloatArray) -> Changes:

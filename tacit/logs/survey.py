@@ -255,7 +255,9 @@ class Survey:
         whole = self.whole
         steps = [step.actions for step in whole.steps]
         check_sizes(steps)
-        ended = [self.shapes[H].steps[-1].actions if H in self.lengths else {} for H in range(1, len(steps) + 1)]
+        ended = [
+            self.shapes[H].steps[-1].actions if H in self.lengths else {} for H in range(1, len(steps) + 1)
+        ]
         if len(steps[0]) > 1:
             steps, ended = [{START: {BEGIN}}, *steps], [{}, *ended]
         states = [sorted(step, key=label_order) for step in steps]

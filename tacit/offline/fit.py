@@ -113,6 +113,6 @@ def _check_horizons(survey: Survey, problems: Problems | None) -> None:
     kept = 1 if survey.text else len(survey.lengths)
     if problems is not None and problems.strict and len(survey.horizons) > kept:
         raise LogError(
-            f"every episode must have as many steps as others, got (steps: episodes) {survey.horizons}; leave strict out "
-            "to set the rare ones aside"
+            f"every episode must have as many steps as others, got (steps: episodes) {survey.horizons}; leave strict "
+            "out to set the rare ones aside"
         )

@@ -12,8 +12,8 @@ the upper and lower values obey
 with J = H L / 3, B_v = √(2 L), B_p = H B_v; `bonus_scale` multiplies b (1: the theory's constants).
 
 Where an episode can end early, the state of those that have ended is among the next states, and what it is worth
-depends on the (h, s, a) that led there. A state whose endings are to be tried is passed by its best action, or tried: left
-by a uniform one, with an ending there worth as much as it can be; the larger of both values is its own.
+depends on the (h, s, a) that led there. A state whose endings are to be tried is passed by its best action, or tried:
+left by a uniform one, with an ending there worth as much as it can be; the larger of both values is its own.
 """
 
 import math
@@ -115,7 +115,7 @@ def bounds_of_uniform(
 ) -> tuple[float, float]:
     """Return the upper and lower value of a uniform action, with next states counted in `rows` (K, S).
 
-    The state `over` of episodes that have ended is worth from 0 to `worth` (K,), whatever stands in `upper` and `lower`.
+    The state `over` of episodes that have ended is worth from 0 to `worth` (K,), whatever `upper` and `lower` say.
     """
     high = low = lower[over] = 0.0
     for a in range(len(offered)):

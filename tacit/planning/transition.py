@@ -199,9 +199,9 @@ def extend_to_ended(layout: Layout, states: Sequence[int]) -> list[int]:
 
 def _existing_transitions(layout: Layout) -> BoolArray:
     """Return where (h, s, a, s') is in the layout, (H-1, S, K, S)."""
-    return np.array([existing_transitions(layout, h) for h in range(layout.horizon - 1)], dtype=np.bool_).reshape(
-        transitions_shape(layout)
-    )
+    return np.array(
+        [existing_transitions(layout, h) for h in range(layout.horizon - 1)], dtype=np.bool_
+    ).reshape(transitions_shape(layout))
 
 
 def _smoothed(counts: IntArray, exists: BoolArray) -> FloatArray:

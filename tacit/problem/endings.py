@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.problem.spaces import Label, abridge_labels
+
+T = TypeVar("T", np.float64, np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +99,9 @@ class Endings:
         """
         return self.place(rewards if self.early == 0 else rewards * self.chances(transitions))
 
-    def place(self, values: FloatArray) -> FloatArray:
+    def place(self, values: NDArray[T]) -> NDArray[T]:
         """Return values of each ending (S_H, ...) where its state stands, (H, S, ...); zero elsewhere."""
-        whole = np.zeros((*self.existing.shape[:2], *values.shape[1:]), dtype=values.dtype)
+        whole: NDArray[T] = np.zeros((*self.existing.shape[:2], *values.shape[1:]), dtype=values.dtype)
         whole[self.layers, self.states] = values
         return whole
 

@@ -237,7 +237,9 @@ class Layout:
             "contexts": self.contexts.to_json(),
             "feedback": self.feedback.to_json(),
             "names": [list(layer) for layer in self.names] if self.names else None,
-            "ends": self.ends if self.ends is None or isinstance(self.ends, str) else list(map(list, self.ends)),
+            "ends": self.ends
+            if self.ends is None or isinstance(self.ends, str)
+            else list(map(list, self.ends)),
         }
 
     @staticmethod
@@ -323,8 +325,8 @@ def check_layout(layout: Layout) -> None:
     check_ends(layout)
     if [len(layer) for layer in layout.actions] != [len(layer) for layer in states]:
         raise ValueError("actions must list one tuple of labels for every state of every layer")
-    for h, layer in enumerate(layout.actions):
-        for s, offered in enumerate(layer):
+    for h, menus in enumerate(layout.actions):
+        for s, offered in enumerate(menus):
             check_labels(offered)
             if not offered or len(set(offered)) != len(offered):
                 raise ValueError(
@@ -343,7 +345,7 @@ def check_layout(layout: Layout) -> None:
 def check_ends(layout: Layout) -> None:
     """Raise ValueError unless `ends` names states of each layer, and every state has words of its own."""
     ends, states = layout.ends, layout.states
-    if isinstance(ends, str) and ends != ANYWHERE or isinstance(ends, tuple) and len(ends) != len(states):
+    if (isinstance(ends, str) and ends != ANYWHERE) or (isinstance(ends, tuple) and len(ends) != len(states)):
         raise ValueError(
             f"ends must be {ANYWHERE!r} or list, for each of the {len(states)} layers, the states in which an episode "
             f"can end, got {ends!r}; give an empty list for a layer in which none can"

@@ -135,8 +135,8 @@ def check_mdp(mdp: ContextualMDP) -> None:
         check_distributions(f"transitions of layer {h}", rows[:, : layout.n_states[h + 1]])
         if layout.ends_early and np.any(mdp.transitions[h][~existing_transitions(layout, h)] != 0):
             raise ValueError(
-                f"transitions of layer {h} must lead to states of the next layer, and to that of episodes that have ended "
-                "only from itself and from states in which an episode can end; see `Layout.ends`"
+                f"transitions of layer {h} must lead to states of the next layer, and to that of episodes that have "
+                "ended only from itself and from states in which an episode can end; see `Layout.ends`"
             )
 
 

@@ -16,9 +16,10 @@ from tacit.text.judges import JUDGES
 class TextSettings:
     """How a text agent learns; the defaults are Tacit's own, `gamma_scale=1` is the paper's schedule.
 
-    `horizon` choices make an episode, the first `exploration` episodes are uniform. `model` is "small", or a
-    causal language model: "smol", "paper", or the name of one on the hub. `judge` (for baselines) names a reader of
-    feedback that takes the decoder's place; with `improves="last"` all but the last choice stay uniform.
+    `horizon` choices make an episode, or with `ends_early` at most as many: a conversation may end after any of them.
+    The first `exploration` episodes are uniform. `model` is "small", or a causal language model: "smol", "paper", or
+    the name of one on the hub. `judge` (for baselines) names a reader of feedback that takes the decoder's place; with
+    `improves="last"` all but the last choice stay uniform.
     """
 
     horizon: int = 2
@@ -28,6 +29,7 @@ class TextSettings:
     model: str = "small"
     judge: str = ""
     improves: str = "all"
+    ends_early: bool = False
 
     def __post_init__(self) -> None:
         check_whole("horizon", self.horizon, 1)

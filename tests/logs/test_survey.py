@@ -44,7 +44,7 @@ def test_actions_that_were_offered_but_never_taken_are_known():
 
 def test_a_label_met_in_two_steps_is_a_state_for_each():
     layout = survey_logs([episode(("s", 0), ("s", 1)), episode(("s", 0), ("t", 1))]).layout()
-    assert layout.states == (("s (step 1)",), ("s (step 2)", "t"))
+    assert layout.states == (("s",), ("s", "t"))
     found = read(layout, episode(("s", 0), ("s", 1)))
     assert (found.states, found.actions) == ([0, 0], [0, 0])
 

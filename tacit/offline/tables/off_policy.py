@@ -9,7 +9,8 @@ V_h(s) = sum_a pi(a | s, x) Q_h(s, a):
     model_based           1/n sum V_1(x)
     doubly_robust         1/n sum V_1(x) + sum_h rho_{1:h} ( r_h + V_{h+1}(s_{h+1}) - Q_h(s_h, a_h) )
 
-where r_h is 0 before the end. Where an episode can end early, Q_h(s, a) is Pr[ended | s, a] f(x, s, a) more. The doubly robust estimate takes P and f from the half of the episodes that a term is not
+where r_h is 0 before the end. Where an episode can end early, Q_h(s, a) is Pr[ended | s, a] f(x, s, a) more. The
+ doubly robust estimate takes P and f from the half of the episodes that a term is not
 in, so that it is unbiased if the logged probabilities are right.
 """
 

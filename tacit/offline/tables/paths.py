@@ -23,8 +23,9 @@ class LoggedPaths:
     """n episodes: `states`, `actions`, `chances` (n, H), NaN where the log does not tell a chance.
 
     `contexts` are the distinct ones (for vectors, every episode's own) and `owner` (n,) says whose each episode is;
-    `groups` (contexts, S_H) is the context group of each last state, of `n_groups`, and `values` (n,) the feedback's
-    value.
+    `groups` (contexts, S_H) is the context group of each ending, of `n_groups`, and `values` (n,) the feedback's value.
+    `endings` (n,) are where they ended, after `lengths` (n,) steps; those that did before the last layer are from there
+    on in the state of episodes that have ended, whose one action is certain.
     """
 
     layout: Layout
