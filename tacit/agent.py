@@ -151,12 +151,7 @@ class Agent:
             return episode
 
     def act(
-        self,
-        episode: Episode,
-        state: object,
-        actions: Sequence[str] | None = None,
-        *,
-        step: int | None = None,
+        self, episode: Episode, state: object, actions: Sequence[str] | None = None, step: int | None = None
     ) -> Label:
         """Return the action for `state`; asked again for the same state, the same action.
 

@@ -140,8 +140,8 @@ def refuse_end(episode: Episode, horizon: int, state: object) -> NoReturn:
         )
     raise ValueError(
         f"an episode has {horizon} steps before its feedback, episode {episode.id} has taken {taken}, and its last "
-        f"state {state!r} is none in which one can end; act at each step first, abandon the episode if it broke off, or "
-        "say where episodes end early: a layout in `ends`, the settings of conversations by `ends_early`"
+        f"state {state!r} is none in which one can end; act at each step first, abandon the episode if it broke off, "
+        "or say where episodes end early: a layout in `ends`, the settings of conversations by `ends_early`"
     )
 
 

@@ -46,7 +46,7 @@ def test_what_has_no_limit_or_several_beginnings_is_refused():
 
 def test_an_episode_that_ends_where_none_can_names_the_remedy():
     layout = tacit.Layout(
-        (tuple([0]), tuple(range(16))),
+        ((0,), tuple(range(16))),
         (((0, 1, 2, 3),), ((0, 1, 2, 3),) * 16),
         tacit.Finite(("x",)),
         tacit.Finite(WORDS),

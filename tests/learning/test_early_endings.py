@@ -65,7 +65,8 @@ def test_saved_and_loaded_it_goes_on_as_it_would_have(tmp_path):
     apart = [
         serve(agent, np.random.default_rng(n)) == serve(other, np.random.default_rng(n)) for n in range(100)
     ]
-    assert all(apart) and agent.policy(0) == other.policy(0)
+    assert all(apart)
+    assert agent.policy(0) == other.policy(0)
     assert serve(agent, twin) == serve(other, np.random.default_rng(4))
 
 
@@ -83,7 +84,7 @@ def test_it_cannot_end_where_the_layout_does_not_say_so():
     agent = Agent(desk(ends=((), ("desk",), ())), seed=1)
     episode = agent.begin(0)
     agent.act(episode, "desk")
-    with pytest.raises(ValueError, match="'desk' is none in which one can end.*`ends`"):
+    with pytest.raises(ValueError, match=r"'desk' is none in which one can end.*`ends`"):
         agent.end(episode, "no")
     agent.act(episode, "desk")
     agent.end(episode, "no")
@@ -94,9 +95,11 @@ def test_a_repeated_label_is_the_next_step_unless_the_step_is_said():
     agent = Agent(desk(), seed=1)
     episode = agent.begin(0)
     first = agent.act(episode, "desk", step=1)
-    assert agent.act(episode, "desk", step=1) == first and len(episode.actions) == 1
+    assert agent.act(episode, "desk", step=1) == first
+    assert len(episode.actions) == 1
     second = agent.act(episode, "desk")
-    assert len(episode.actions) == 2 and agent.act(episode, "desk", step=2) == second
+    assert len(episode.actions) == 2
+    assert agent.act(episode, "desk", step=2) == second
     with pytest.raises(ValueError, match="step 3 needs a state of layer 3"):
         agent.act(episode, "desk", step=1)
     with pytest.raises(ValueError, match="step must be at most 3, got 4"):

@@ -109,7 +109,8 @@ def test_shorter_episodes_show_where_episodes_end():
     assert (early.states, early.ending) == ([0, 0], (0, 1))
     assert read(layout, whole[0]).ending == (2, 0)
     stopped = read(layout, episode(("s", 0)))
-    assert stopped.rule == "mixed-horizon" and "broke off" in stopped.message
+    assert stopped.rule == "mixed-horizon"
+    assert "broke off" in stopped.message
 
 
 def test_lengths_that_hardly_any_episode_has_are_left_out():

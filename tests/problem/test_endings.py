@@ -84,7 +84,8 @@ def test_the_occupancy_planner_finds_the_best_of_all_paths(seed):
 def test_only_states_that_can_end_lead_to_the_ended_one():
     estimate = TransitionCounts(EARLY).estimate(0)
     assert EARLY.ended.tolist() == [-1, 2, 2]
-    assert (estimate[0, 0, :, 2] > 0).all() and (estimate[1, 0, :, 2] > 0).all()
+    assert (estimate[0, 0, :, 2] > 0).all()
+    assert (estimate[1, 0, :, 2] > 0).all()
     assert not estimate[1, 1, :, 2].any()
     assert estimate[1, 2, 0].tolist() == [0.0, 0.0, 1.0]
     assert np.allclose(estimate.sum(axis=-1)[EARLY.mask[:-1]], 1)
@@ -92,7 +93,9 @@ def test_only_states_that_can_end_lead_to_the_ended_one():
 
 def test_a_layout_without_early_endings_has_no_ended_state():
     plain = Layout.regular([1, 2], n_actions=2, n_contexts=1, n_feedback=2, ends=((), (1,)))
-    assert not plain.ends_early and plain.n_states.tolist() == [1, 2] and plain.endings.labels == (1, 2)
+    assert not plain.ends_early
+    assert plain.n_states.tolist() == [1, 2]
+    assert plain.endings.labels == (1, 2)
 
 
 def lake(ends="anywhere"):
