@@ -61,7 +61,7 @@ def plan_euler(
     """
     H, S, K = mask.shape
     policy = np.zeros((H - 1, S), dtype=np.int64)
-    upper, lower = last_upper.copy(), last_lower.copy()
+    upper, lower, nothing = last_upper.copy(), last_lower.copy(), np.zeros(K)
     for h in range(H - 2, -1, -1):
         new_upper = np.zeros(S)
         new_lower = np.zeros(S)
@@ -69,36 +69,48 @@ def plan_euler(
         for s in range(n_states[h]):
             if s == ended[h]:
                 continue
-            best = -1.0
-            fewest = np.inf
-            for a in range(K):
-                if mask[h, s, a]:
-                    if over >= 0:
-                        upper[over] = lower[over] = 0.0 if tried[h, s] else worth[h, s, a]
-                    row = counts[h, s, a, : n_states[h + 1]]
-                    visits = float(row.sum())
-                    high, low = bounds_after(row, visits, upper, lower, H, log_term, bonus_scale)
-                    if high > best or (high == best and visits < fewest):
-                        best, fewest = high, visits
-                        policy[h, s] = a
-                        new_upper[s], new_lower[s] = high, low
-            if over >= 0 and tried[h, s]:
+            rows, offered = counts[h, s, :, : n_states[h + 1]], mask[h, s]
+            tries = over >= 0 and tried[h, s]
+            brings = worth[h, s] if over >= 0 and not tries else nothing
+            policy[h, s], new_upper[s], new_lower[s] = bounds_of_best(
+                rows, offered, upper, lower, over, brings, H, log_term, bonus_scale
+            )
+            if tries:
                 high, low = bounds_of_uniform(
-                    counts[h, s, :, : n_states[h + 1]],
-                    mask[h, s],
-                    upper,
-                    lower,
-                    over,
-                    worth[h, s],
-                    H,
-                    log_term,
-                    bonus_scale,
+                    rows, offered, upper, lower, over, worth[h, s], H, log_term, bonus_scale
                 )
-                if high >= best:
-                    policy[h, s] = -1
-                    new_upper[s], new_lower[s] = high, low
+                if high >= new_upper[s]:
+                    policy[h, s], new_upper[s], new_lower[s] = -1, high, low
         upper, lower = new_upper, new_lower
     return policy, upper[0], lower[0]
+
+
+@kernel
+def bounds_of_best(
+    rows: FloatArray | IntArray,
+    offered: BoolArray,
+    upper: FloatArray,
+    lower: FloatArray,
+    over: int,
+    worth: FloatArray,
+    horizon: int,
+    log_term: float,
+    bonus_scale: float,
+) -> tuple[int, float, float]:
+    """Return the action with the largest upper value, and its upper and lower value; next states are in `rows` (K, S).
+
+    The state `over` of episodes that have ended, -1 if there is none, is worth `worth` (K,).
+    """
+    chosen, best, lowest, fewest = 0, -1.0, 0.0, np.inf
+    for a in range(len(offered)):
+        if offered[a]:
+            if over >= 0:
+                upper[over] = lower[over] = worth[a]
+            visits = float(rows[a].sum())
+            high, low = bounds_after(rows[a], visits, upper, lower, horizon, log_term, bonus_scale)
+            if high > best or (high == best and visits < fewest):
+                chosen, best, lowest, fewest = a, high, low, visits
+    return chosen, best, lowest
 
 
 @kernel
