@@ -27,8 +27,9 @@ from tacit.learning.stage import (
     ending_of,
     policy_plan,
     read_dynamics,
+    refuse_early_endings,
 )
-from tacit.planning.euler import log_factor, plan_euler
+from tacit.planning.euler import NO_TRIES, NO_WORTH, log_factor, plan_euler
 from tacit.planning.reachability import Homes, Mixture, restore_mixture
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
@@ -45,6 +46,7 @@ class Homing:
 
     def __init__(self, setup: Setup) -> None:
         self._setup, self._layout, self._homing = setup, setup.layout, setup.settings.homing
+        refuse_early_endings(self._layout, "the paper's recipe")
         check_runnable(self._layout, setup.settings)
         self._log_term = log_factor(self._layout, self._homing.episodes, self._homing.delta)
         self._mixtures: list[Mixture] = []
@@ -68,6 +70,9 @@ class Homing:
             self._layout.n_states,
             reached,
             reached,
+            self._layout.ended,
+            NO_WORTH,
+            NO_TRIES,
             self._log_term,
             self._homing.bonus_scale,
         )
@@ -85,7 +90,7 @@ class Homing:
             return NOTHING
         changes = [*self._dynamics.learn(episode.encoded, episode.states, episode.actions)]
         if len(episode.states) == self._layout.horizon:
-            changes += self._count(plan, ending_of(episode)[0])
+            changes += self._count(plan, ending_of(self._layout, episode)[0])
         return Lesson(changes=changes)
 
     def next(self) -> Stage:
