@@ -5,9 +5,9 @@ every last state is judged in every context (`tacit.learning.places`): phi, f, i
 decodes to. Counts are kept, so a judgement that turns out wrong is revised for all that was seen before it.
 
 An episode begins with a hopeful plan (`tacit.planning.optimism`): last states that are not settled for its context are
-worth what they may be, the others what they were judged to be worth, and what was seldom tried may lead anywhere. If that
-plan pays (`tacit.planning.exploring`), it is played, with a uniform action in unsettled states; otherwise the episode
-is one of Algorithm 4, on the judged rewards.
+worth what they may be, the others what they were judged to be worth, and what was seldom tried may lead anywhere. If
+that plan pays (`tacit.planning.exploring`), it is played, with a uniform action in unsettled states; otherwise the
+episode is one of Algorithm 4, on the judged rewards.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tacit.learning.stage import (
 )
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.exploring import hope_radius, pays_to_explore
-from tacit.planning.optimism import expect_seen, plan_optimistic
+from tacit.planning.optimism import bound_reach, expect_seen, plan_optimistic
 from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import TransitionEstimate
 from tacit.problem.layout import Layout
@@ -108,6 +108,16 @@ class FastLearning:
         remarks = self._check(changes) if self.episodes + 1 >= self._check_at else ()
         reward, bounds = decoded or (None, None)
         return Lesson(reward, bounds, remarks, changes)
+
+    def bound_reach(self, context: Encoded, endings: Sequence[int]) -> FloatArray:
+        """Return how likely an episode could end in each of some endings, whatever was played, by what was seen so far.
+
+        1 means that nothing is known of the way there; near 0, that it was looked for everywhere it could be.
+        """
+        layout, counts = self._layout, self.dynamics.counts(context)
+        known = counts, layout.mask, layout.n_states, self._ended
+        radius = hope_radius(self.episodes)
+        return np.array([bound_reach(*known, layout.horizon - 1, s, radius) for s in endings])
 
     def next(self) -> Stage:
         """Return itself: there is no other stage."""
@@ -187,10 +197,12 @@ class FastLearning:
         return policy, dual, converged
 
     def _explore(self, x: int, policy: FloatArray) -> FloatArray | None:
-        """Return a hopeful plan for unsettled places, which ends as `policy` does in settled ones; None if none pays."""
+        """Return a hopeful plan for unsettled places, which ends like `policy` in settled ones; None if none pays."""
         layout, places, counts = self._layout, self.places, self.dynamics.counts(x)
         settled = places.settled[:, x]
-        may_earn = np.where(settled[:, None], places.worth[:, x], places.hope[:, x, None] * layout.endings.mask)
+        may_earn = np.where(
+            settled[:, None], places.worth[:, x], places.hope[:, x, None] * layout.endings.mask
+        )
         hope = plan_optimistic(
             counts,
             layout.mask,

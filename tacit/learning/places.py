@@ -171,7 +171,8 @@ class Places:
 def first_wants(layout: Layout, c: float, settings: JudgementSettings) -> FloatArray:
     """Return how many tuples would settle each ending of which there are none, (S_H,)."""
     untold = {
-        int(K): tuples_wanted(judge(np.zeros((1, K)), c, settings), settings) for K in layout.endings.n_actions
+        int(K): tuples_wanted(judge(np.zeros((1, K)), c, settings), settings)
+        for K in layout.endings.n_actions
     }
     return np.array([untold[int(K)] for K in layout.endings.n_actions])
 

@@ -1,16 +1,18 @@
-"""When exploring pays: what it could gain, over as many episodes as there were, against what it costs until it is known.
+"""When exploring pays: what it could gain, over as many episodes as there were, against what it costs until then.
 
-A plan hopes to end in some places that are not settled, with chance r_z in each and p in all. It hopes to be worth `hoped`,
-the present plan earns v, and the hopeful one e on its way, what is not settled aside. It can gain min(hoped - v, p (1 - v))
-an episode: no more than it hopes for, and no more than the unsettled places give. Until their wanted tuples w_z are there
+A plan hopes to end in some places that are not settled, with chance r_z in each and p in all. It hopes to be worth
+`hoped`, the present plan earns v, and the hopeful one e on its way, what is not settled aside. It can gain
+min(hoped - v, p (1 - v)) an episode: no more than it hopes for, and no more than the unsettled places give. Until the
+tuples w_z that they want are there
 
     n = sum_z r_z w_z / sum_z r_z²
 
-episodes go by (w / p, if there is one place), each of which costs v - e, and v whenever it ends where nothing is known.
-It is explored while n ((v - e)+ + p v) is at most what could be gained in as many episodes as were played.
+episodes go by (w / p, if there is one place), each of which costs v - e, and at least p v if what it hopes for is true:
+v whenever it ends where nothing is known. It is explored while n max(v - e, p v) is at most what could be gained in as
+many episodes as were played.
 
-So exploring is free as long as nothing earns; it ends where no outcome of it could change the plan (hoped <= v); and the
-least chance that is looked for falls as time goes on, so that nothing is written off for good.
+So exploring is free as long as nothing earns; it ends where no outcome of it could change the plan (hoped <= v); and
+the least chance that is looked for falls as time goes on, so that nothing is written off for good.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def pays_to_explore(
     if chance <= 0.0 or gain <= 0.0:
         return False
     episodes = float(reach @ wanted) / float(reach @ reach)
-    cost = max(earned - on_the_way, 0.0) + chance * earned
+    cost = max(earned - on_the_way, chance * earned)
     return bool(played * gain >= episodes * cost)
 
 

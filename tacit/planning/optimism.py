@@ -13,9 +13,9 @@ q(z) ~ p(z) / (x + d(z)) with d(z) = max U - U(z), where x > 0 solves
 
 or, if f(0) < radius / n, x = 0, and what q then lacks of 1, 1 - exp(f(0) - radius / n), goes to the best state, unseen.
 
-Where an episode can end early, the state of those that have ended is among the next states, and what it is worth depends
-on the (h, s, a) that led there. A state whose endings are to be tried is passed by its best action, or tried: left by a
-uniform one, with an ending there worth what it may be; the larger of both values is its own.
+Where an episode can end early, the state of those that have ended is among the next states, and what it is worth
+depends on the (h, s, a) that led there. A state whose endings are to be tried is passed by its best action, or tried:
+left by a uniform one, with an ending there worth what it may be; the larger of both values is its own.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def plan_optimistic(
 ) -> Hope:
     """Return the plan that is best in the most hopeful world.
 
-    `counts` (H-1, S, K, S) are the transitions seen; `worth` (H, S, K) is what it may be worth to end after each action,
-    which counts in the last layer and wherever `ended` (H,), the state of episodes that have ended, is not -1; `tried`
-    (H, S) says which early endings are to be tried. Among actions that look equally good the least tried is taken
-    (dev. 9): at first all look perfect.
+    `counts` (H-1, S, K, S) are the transitions seen; `worth` (H, S, K) is what it may be worth to end after each
+    action, which counts in the last layer and wherever `ended` (H,), the state of episodes that have ended, is not -1;
+    `tried` (H, S) says which early endings are to be tried. Among actions that look equally good the least tried is
+    taken (dev. 9): at first all look perfect.
     """
     return Hope(*_plan(counts, mask, n_states, ended, worth, tried, radius))
 
@@ -163,7 +163,7 @@ def _hope_layer(
     choices: IntArray,
     hoped: FloatArray,
 ) -> FloatArray:
-    """Return what the states of a layer may be worth, (S,), and set their choices (S,) and next states hoped for (S, S).
+    """Return what the states of a layer may be worth, (S,), and set their choices (S,) and hoped next states (S, S).
 
     `layer` has counts, mask, worth and tried; `sizes` the states of it and of the next, and where both have ended.
     """
@@ -221,8 +221,8 @@ def hope_after(
 
     Where it stays below `least` for certain (Pinsker's inequality), the bound that shows it is returned.
     """
-    top = np.argmax(values[:n])
-    most, lowest = values[top], values[:n].min()
+    top = int(np.argmax(values[:n]))
+    most, lowest = float(values[top]), float(values[:n].min())
     q[:] = 0.0
     if visits == 0.0:
         q[top] = 1.0

@@ -20,7 +20,6 @@ from tacit.decoding.judgement import (
     HETEROGENEOUS,
     HOMOGENEOUS,
     UNKNOWN,
-    Judgement,
     Judgements,
     JudgementSettings,
     estimate_constants,

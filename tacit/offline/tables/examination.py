@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.judgement import HETEROGENEOUS
+from tacit.decoding.judgement import HETEROGENEOUS, tuples_wanted
 from tacit.decoding.posterior import ideal_posterior
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.trust.certificate import Certificate, Place
