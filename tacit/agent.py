@@ -8,8 +8,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from tacit.base.changes import Changes, assign, commit
 from tacit.base.checkpoint import CheckpointError, save_tree
 from tacit.base.randomness import EpisodeDraws, draw_index
@@ -24,8 +22,9 @@ from tacit.learning.episode import (
     check_complete,
     check_open,
     check_ours,
+    check_told_the_same,
     find_open,
-    refuse_other_feedback,
+    read_outcome,
     refuse_step,
 )
 from tacit.learning.fast import FastLearning
@@ -45,6 +44,8 @@ from tacit.trust.anchors import Anchor
 from tacit.trust.findings import Diagnosis
 
 KIND = "agent"
+Ending = tuple[object, Any | None, int | None, bool]
+"""How an episode ends: feedback as it was given, as stages see it, the outcome, and whether it was abandoned."""
 
 STAGES: Mapping[str, type[LayeredStage]] = {
     stage.name: stage
@@ -176,29 +177,30 @@ class Agent:
             episode.chances.append(chances.item(action))  # now it is taken
             return world.offered(step, shown)[action]
 
-    def end(self, episode: Episode, feedback: object) -> None:
+    def end(self, episode: Episode, feedback: object, outcome: object = None) -> None:
         """Learn from the feedback of a finished episode, and hand over to the next stage when it is time.
 
-        Ending twice with the same feedback does nothing the second time; `episode.decoded_reward` is what
+        Feedback None is silence: the person was there and said nothing. `outcome`, 0 or 1, is the reward where this
+        once it is known. Ending twice with the same does nothing the second time; `episode.decoded_reward` is what
         the feedback was taken to mean, None while the agent cannot tell.
         """
         with self._lock:
             self._take_up(episode)
-            encoded = self.world.read_feedback(feedback)
-            if episode.open or episode.told is None:
+            encoded, known = self.world.read_feedback(feedback), read_outcome(outcome)
+            if episode.open or episode.abandoned:
                 check_open(episode)
                 check_complete(episode, self.world.horizon)
-                self._close(episode, feedback, encoded)
-            elif not np.array_equal(episode.told, encoded):
-                refuse_other_feedback(episode, feedback)
+                self._close(episode, (feedback, encoded, known, False))
+            else:
+                check_told_the_same(episode, feedback, encoded, known)
             self._go_on()
 
     def abandon(self, episode: Episode) -> None:
-        """Close an episode whose feedback will never come; its transitions are still learned from."""
+        """Close an episode that broke off, so that nobody could react; its transitions are still learned from."""
         with self._lock:
             self._take_up(episode)
             if episode.open:
-                self._close(episode, None, None)
+                self._close(episode, (None, None, None, True))
             self._go_on()
 
     def policy(self, context: object) -> Mapping[Label, Mapping[Label, float]]:
@@ -319,9 +321,9 @@ class Agent:
         check_ours(self, episode)
         episode.drop_torn_step()
 
-    def _close(self, episode: Episode, feedback: object, encoded: Any | None) -> None:
-        lesson: Lesson = self.stage.learn(episode, encoded)
-        self._make([*lesson.changes, (_close_episode, self, episode, (feedback, encoded, lesson))])
+    def _close(self, episode: Episode, told: Ending) -> None:
+        lesson: Lesson = self.stage.learn(episode, told[1], told[2])
+        self._make([*lesson.changes, (_close_episode, self, episode, (told, lesson))])
 
     def _go_on(self) -> None:
         """Tell what was remarked, and hand over to the next stage if it is time; asked again if it is interrupted."""
@@ -384,9 +386,9 @@ def _open_episode(agent: Agent, number: int, episode: Episode) -> None:
     agent._next_id = number + 1
 
 
-def _close_episode(agent: Agent, episode: Episode, told: tuple[object, Any | None, Lesson]) -> None:
+def _close_episode(agent: Agent, episode: Episode, ended: tuple[Ending, Lesson]) -> None:
     """Write down how an episode ended; a change, so done twice it does no more."""
-    episode.feedback, episode.told, lesson = told
+    (episode.feedback, episode.told, episode.outcome, episode.abandoned), lesson = ended
     episode.decoded_reward, episode.decoded_interval = lesson.decoded_reward, lesson.decoded_interval
     episode.open = False  # last: who reads the handle in another thread finds the rest
     agent._open.pop(episode.id, None)

@@ -149,6 +149,23 @@ def check_missing_feedback(make: MakeAgent, source: Source) -> None:
     refuses("feedback for an abandoned episode", agent, lambda: agent.end(finished, entry.feedback))
 
 
+def check_silence_is_feedback(make: MakeAgent, source: Source) -> None:
+    """Raise unless silence ends an episode as any feedback does, once, or is refused and leaves it open."""
+    agent = make(0)
+    (silent, entry), (spoken, other) = (play_out(agent, source, 0, n) for n in range(2))
+    agent.end(spoken, other.feedback)
+    refuses("silence after feedback", agent, lambda: agent.end(spoken, None))
+    try:
+        agent.end(silent, None)
+    except ValueError:
+        require(silent.open, "silence that is refused, as among vectors, must leave the episode open")
+        return
+    before = saved(agent)
+    agent.end(silent, None)
+    require(saved(agent) == before, "silence told twice must change nothing")
+    refuses("feedback after silence", agent, lambda: agent.end(silent, entry.feedback))
+
+
 def check_refusals(make: MakeAgent, source: Source) -> None:
     """Raise unless everything out of order is refused with a ValueError and changes nothing."""
     agent, unknown = make(0), object()
@@ -202,6 +219,7 @@ CHECKS: Sequence[Callable[[MakeAgent, Source], None]] = (
     check_feedback_in_any_order,
     check_learning_is_committed,
     check_missing_feedback,
+    check_silence_is_feedback,
     check_refusals,
 )
 """The checks that need a way to make the agent; `check_save_and_load` may need a way to load it too."""

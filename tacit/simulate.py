@@ -29,11 +29,13 @@ REPORT_EVERY = 500
 class Source(Protocol):
     """Where episodes come from: a `GymSource`.
 
-    `offer` is what `act` takes beside the state. After the last step `feedback`, `reward` and `info` are set.
+    `offer` is what `act` takes beside the state. After the last step `feedback` (None: silence), `broke_off`, `reward`
+    and `info` are set.
     """
 
     offer: tuple[Any, ...]
     feedback: Any
+    broke_off: bool
     reward: float | None
     info: Mapping[str, Any]
 
@@ -86,8 +88,8 @@ def play(
     it is. Give the seed again to go on with an agent that was loaded, in one of Tacit's environments.
 
     Observations hold `context` and `state` (and `actions`, where they come with the state), the last `info` the
-    `feedback`, and under `evaluation` the `reward` where a simulation knows it: the agent never sees it. Environments
-    that are laid out otherwise are read by a `GymSource` in a `Simulation`.
+    `feedback` (None or none at all: silence), and under `evaluation` the `reward` where a simulation knows it: the
+    agent never sees it. Environments that are laid out otherwise are read by a `GymSource` in a `Simulation`.
 
     >>> from tacit.envs.synthetic import synthetic
     >>> env = synthetic()
@@ -155,7 +157,10 @@ class Simulation:
         episode = agent.begin(context)
         while state is not None:
             state = source.step(agent.act(episode, state, *source.offer))
-        agent.end(episode, source.feedback)
+        if source.broke_off:
+            agent.abandon(episode)
+        else:
+            agent.end(episode, source.feedback)
         if self.log is not None:
             self.log.write(log_of(episode, source.reward))
         if self.watch is not None:

@@ -6,11 +6,12 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
-from learners import SMALL, make_learner, source_for
+from learners import SMALL, SMALL_VECTORS, make_learner, source_for
 
 from tacit.agent import Agent
 from tacit.base.changes import extend
 from tacit.base.checkpoint import CheckpointError
+from tacit.baselines.uniform import Uniform
 from tacit.checks import saved
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.gym_adapter import GymSource
@@ -19,7 +20,7 @@ from tacit.envs.synthetic import synthetic
 from tacit.envs.unhealthy import shuffled
 from tacit.experiments.learners import LEARNERS
 from tacit.learning.layered import Layered
-from tacit.learning.stage import PolicyPlan
+from tacit.learning.stage import Lesson, PolicyPlan, Setup
 from tacit.planning.transition import TransitionCounts
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Vectors
@@ -391,3 +392,119 @@ def test_playing_twice_goes_on_and_does_not_begin_again():
     again.begin = lambda context: contexts.append(context) or begin(context)
     play(again, Daily(), 40)
     assert contexts == met
+
+
+def finished_episode(layout, seed=0, **told):
+    """Return (agent, episode) whose steps are all taken."""
+    agent = Agent(layout, seed=seed, **told)
+    episode = agent.begin(0)
+    agent.act(episode, 0)
+    agent.act(episode, 1)
+    return agent, episode
+
+
+TWO = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
+
+
+def test_silence_counts_like_any_feedback_and_an_abandoned_episode_does_not():
+    agent, episode = finished_episode(TWO)
+    agent.end(episode, None)
+    assert agent.stage.counts.table(0, 0)[2].sum() == 1  # after the words, 0 and 1
+    assert (episode.told, episode.feedback, episode.abandoned, episode.open) == (2, None, False, False)
+    agent, episode = finished_episode(TWO)
+    agent.abandon(episode)
+    assert agent.stage.counts.seen().total == 0
+    assert agent.stage.dynamics.counts(0).sum() == 1
+    assert (episode.told, episode.abandoned) == (None, True)
+
+
+def test_silence_that_is_missing_teaches_transitions_alone():
+    agent, episode = finished_episode(replace(TWO, silence="missing"))
+    agent.end(episode, None)
+    agent.end(episode, None)
+    assert agent.stage.counts.seen().total == 0
+    assert agent.stage.dynamics.counts(0).sum() == 1
+    with pytest.raises(ValueError, match="has ended with feedback None, got 1"):
+        agent.end(episode, 1)
+
+
+@pytest.mark.parametrize("silence", ["counts", "missing"])
+def test_what_silence_is_taken_for_is_saved(silence, tmp_path):
+    agent, episode = finished_episode(replace(TWO, silence=silence))
+    agent.end(episode, None)
+    agent.save(tmp_path / "agent")
+    assert saved(Agent.load(tmp_path / "agent")) == saved(agent)
+    assert Agent.load(tmp_path / "agent").layout.silence == silence
+
+
+@pytest.mark.parametrize(("first", "then"), [(None, 1), (1, None), (None, 0)])
+def test_a_word_after_silence_and_silence_after_a_word_are_refused(first, then):
+    agent, episode = finished_episode(TWO)
+    agent.end(episode, first)
+    before = saved(agent)
+    agent.end(episode, first)
+    with pytest.raises(ValueError, match=f"has ended with feedback {first!r}, got {then!r}"):
+        agent.end(episode, then)
+    agent.abandon(episode)
+    assert saved(agent) == before
+    assert not episode.abandoned
+
+
+def test_silence_among_vectors_is_refused_with_the_remedy_unless_it_is_missing():
+    layout = replace(TWO, feedback=Vectors(1))
+    settings = replace(SMALL_VECTORS, decoder=DecoderSettings(theta=0.9, M=1.0))
+    agent, episode = finished_episode(layout, settings=settings)
+    with pytest.raises(ValueError, match="silence='missing' if people fall silent at random, or use finite"):
+        agent.end(episode, None)
+    assert episode.open
+    agent.end(episode, 0.5)
+    agent, episode = finished_episode(replace(layout, silence="missing"), settings=settings)
+    agent.end(episode, None)
+    assert not episode.open
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_plays_on_where_half_of_the_people_are_silent(name):
+    source, n = source_for("synthetic", name), iter(range(10**6))
+    heard = source._feedback_of
+    source._feedback_of = lambda seen, info: None if next(n) % 2 else heard(seen, info)
+    agent = make_learner(name, source.layout)(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trace = Simulation(agent, source, 0).run(400)
+    decoded = np.array(trace.decoded)
+    assert np.all((decoded[~np.isnan(decoded)] >= 0) & (decoded[~np.isnan(decoded)] <= 1))
+
+
+class Listening(Uniform):
+    """Plays uniformly, and keeps the outcomes that it is told."""
+
+    name = "listening"
+
+    def __init__(self, setup):
+        super().__init__(setup)
+        self.told = []
+
+    def learn(self, episode, feedback, outcome=None):
+        return Lesson(changes=[extend(self.told, [(feedback, outcome)])])
+
+
+def test_a_known_outcome_reaches_the_stage_and_stays_in_the_handle():
+    stage = Listening(Setup(TWO, SMALL))
+    for outcome, feedback in ((1, 0), (True, None), (np.int64(0), 1), (None, 1)):
+        agent, episode = finished_episode(TWO, stage=stage)
+        agent.end(episode, feedback, outcome=outcome)
+        assert episode.outcome == outcome
+        agent.end(episode, feedback, outcome=outcome)
+        agent.end(episode, feedback)
+        with pytest.raises(ValueError, match="has ended with outcome"):
+            agent.end(episode, feedback, outcome=0 if outcome else 1)
+    assert stage.told == [(0, 1), (2, 1), (1, 0), (1, None)]
+
+
+@pytest.mark.parametrize("outcome", [2, -1, 0.5, float("nan"), "1", [1], np.array([1])])
+def test_an_outcome_that_is_neither_0_nor_1_is_refused(outcome):
+    agent, episode = finished_episode(TWO)
+    with pytest.raises(ValueError, match="an outcome must be 0 or 1, got"):
+        agent.end(episode, 1, outcome=outcome)
+    assert episode.open

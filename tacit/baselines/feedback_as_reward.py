@@ -45,9 +45,10 @@ class FeedbackAsReward:
         """Return the policy that it plays."""
         return self.plan(context, 0.0).policy
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
-        """Take the feedback for the reward."""
-        reward = None if feedback is None else float(feedback / self._top)
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
+        """Take the feedback for the reward; silence, which no order of merit has a place for, for none."""
+        heard = None if feedback is None or feedback > self._top else feedback
+        reward = None if heard is None else float(heard / self._top)
         changes = self._learner.learn(0 if self._blind else episode.encoded, episode, reward)
         return Lesson(reward, changes=changes)
 

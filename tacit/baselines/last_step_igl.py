@@ -47,7 +47,7 @@ class LastStepExploration:
         """Return the uniform policy: what feedback means is not known yet."""
         return self._layout.uniform_policy
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Keep the tuple."""
         if feedback is None:
             return NOTHING
@@ -101,7 +101,7 @@ class LastStepIGL:
         """Return the policy that it plays."""
         return self.plan(context, 0.0).policy
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Decode the feedback and regress on it."""
         if feedback is None or episode.plan.stage != self.name:
             return NOTHING

@@ -32,7 +32,7 @@ class Uniform:
         """Return the uniform policy."""
         return self._layout.uniform_policy
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Learn nothing."""
         return NOTHING
 

@@ -75,7 +75,7 @@ def show_evaluation(console: Console, found: Evaluation) -> None:
 
 
 def show_conversion(console: Console, done: Conversion, to: str) -> None:
-    """Print how much was converted, and how many episodes went without a row or a cost, and why."""
+    """Print how much was converted, how many episodes went without a row or a cost and why, and how many are silent."""
     what = "events" if to == "dsjson" else "rows"
     form = "" if done.form is None else f", {done.form}"
     say(console, f"{done.episodes:,} episodes read, {done.rows:,} {what} written{form}.")
@@ -83,6 +83,13 @@ def show_conversion(console: Console, done: Conversion, to: str) -> None:
         how = "without a cost to learn from" if to == "dsjson" else "left out"
         reasons = ", ".join(f"{reason}: {n:,}" for reason, n in done.left_out.items())
         say(console, f"{sum(done.left_out.values()):,} episodes {how} ({reasons}).")
+    if done.silent:
+        hint = (
+            ""
+            if done.silent < done.episodes
+            else "; where events have a cost alone, say --feedback-from cost"
+        )
+        say(console, f"{done.silent:,} episodes have no feedback, which is silence{hint}.")
 
 
 def show_problems(console: Console, problems: Problems, failed: bool = False) -> None:

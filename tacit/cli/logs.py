@@ -53,6 +53,10 @@ AssumeUniform = Annotated[
 ]
 
 Engine = Annotated[str, typer.Option(help="What does the work: local, or ray on Parquet.")]
+Silence = Annotated[
+    str | None,
+    typer.Option(help="Episodes without feedback: counts, or missing at random.  [default: counts]"),
+]
 
 
 @logs_app.command()
@@ -62,6 +66,7 @@ def fit(
     c: Reward = 0.0,
     layout: LayoutFile = None,
     assume_uniform: AssumeUniform = False,
+    silence: Silence = None,
     anchors: Annotated[
         bool,
         typer.Option("--anchors", help="Let rewards in the logs settle which way round the decoding is."),
@@ -84,6 +89,7 @@ def fit(
             problems,
             progress,
             engine=engine,
+            silence=silence,
         )
         model.save(out)
         show_certificate(console, model.certificate)
@@ -116,6 +122,7 @@ def diagnose(
     c: Reward = 0.0,
     layout: LayoutFile = None,
     assume_uniform: AssumeUniform = False,
+    silence: Silence = None,
     engine: Engine = "local",
     strict: Strict = False,
     rejected: Rejected = None,
@@ -125,7 +132,9 @@ def diagnose(
     with session(logs, strict, rejected, out, given) as (console, problems, progress):
         from tacit.offline.fit import diagnose_logs
 
-        found = diagnose_logs(logs, c, read_layout(layout), assume_uniform, problems, progress, engine)
+        found = diagnose_logs(
+            logs, c, read_layout(layout), assume_uniform, problems, progress, engine, silence
+        )
         found.write(out)
         show_verdict(console, found.verdict, found.findings)
         say(console, out)

@@ -22,7 +22,7 @@ from tacit.decoding.tuples import Tuples, counted_shape
 from tacit.problem.layout import Layout
 
 CountShape = tuple[int, int, int, int]
-"""(S_H, G, V, K): endings, context groups, feedback values, actions."""
+"""(S_H, G, V, K): endings, context groups, feedback values (the last is silence), actions."""
 PlaceIndex = tuple[int, int]
 """An ending and a context group."""
 MOST_CELLS = 2**62
@@ -90,13 +90,23 @@ class SeenCounts:
 
     @property
     def total(self) -> float:
-        """Return the sum of all numbers; of few cells in the order of a whole array, so that rounding is its own."""
-        size = math.prod(self.shape)
-        if size > SUMMED_WHOLE:
+        """Return the sum of all numbers; of few cells in the order of whole arrays, so that rounding is its own.
+
+        Words are added up before silence, so that where nobody was silent it is as if nobody could have been.
+        """
+        S, G, V, K = self.shape
+        if S * G * max(V - 1, 1) * K > SUMMED_WHOLE:
             return float(self.numbers.sum())
-        whole = np.zeros(size)
+        whole = np.zeros(math.prod(self.shape))
         whole[self.cells] = self.numbers
-        return float(whole.sum())
+        words, silence = np.split(whole.reshape(self.shape), [V - 1], axis=2)
+        return float(words.ravel().sum() + silence.ravel().sum())
+
+    @cached_property
+    def spoken(self) -> int:
+        """Return how many values can have been met: V, or one less where nobody was silent."""
+        V, K = self.shape[2:]
+        return V if (self.cells // K % V == V - 1).any() else V - 1
 
     def table(self, ending: int, group: int) -> FloatArray:
         """Return the numbers of one place, (V, K), as a new array."""
@@ -295,6 +305,11 @@ def flat_cells(
     """Return the flat index of each (ending, group, value, action)."""
     _, G, V, K = shape
     return np.asarray(((endings * G + groups) * V + values) * K + actions)
+
+
+def without_unmet_silence(tables: FloatArray) -> FloatArray:
+    """Return tables (..., V, K) without their last row where nobody was silent: sums and draws are those of words."""
+    return tables if tables[..., -1, :].any() else tables[..., :-1, :]
 
 
 def count_tuples(layout: Layout, tuples: Tuples) -> SeenCounts:

@@ -20,9 +20,9 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.validation import LEAST, SIMPLEX_TOLERANCE, check_number, is_numeric
 from tacit.decoding.posterior import Posterior
-from tacit.decoding.tuples import Tuples
+from tacit.decoding.tuples import Tuples, counted_shape, is_finite
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded, Finite
+from tacit.problem.spaces import Encoded
 
 MOST_TABULATED = 100_000
 """Triples (s, x, y) up to which a finite decoder is tabulated: at most some 10 s at construction."""
@@ -106,6 +106,9 @@ class ConstantDecoder:
 
     c: float
 
+    def __post_init__(self) -> None:
+        check_c(self.c)
+
     def batch(self, posteriors: FloatArray, actions: IntArray) -> FloatArray:
         """Return c for each action."""
         return np.full(len(actions), self.c)
@@ -151,7 +154,7 @@ class DecoderSettings:
 class RewardDecoder:
     """The decoded reward J(h(x, y, s), a) that policy learning uses; no posterior, no decoder (None).
 
-    For finite contexts and feedback J is tabulated once, (S_H, X, Y, K), with NaN where there is none.
+    For finite contexts and feedback J is tabulated once, (S_H, X, Y + 1, K), silence last; NaN where there is none.
     """
 
     layout: Layout
@@ -195,10 +198,9 @@ class RewardDecoder:
         return decoder.batch(np.broadcast_to(posterior, (K, K)), np.arange(K))
 
     def _tabulate(self) -> FloatArray | None:
-        contexts, values = self.layout.contexts, self.layout.feedback
-        if not (isinstance(contexts, Finite) and isinstance(values, Finite)):
+        if not is_finite(self.layout):
             return None
-        shape = (len(self.decoders), contexts.size, values.size)
+        shape = counted_shape(self.layout)[:3]
         if np.prod(shape) > MOST_TABULATED:
             return None
         table = np.full((*shape, self.layout.max_actions), np.nan)

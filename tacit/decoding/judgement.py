@@ -190,14 +190,13 @@ def judge(counts: FloatArray, c: float, settings: JudgementSettings, overlap: fl
 
 
 def turn(judgement: Judgement, odds: float, sure: bool, settings: JudgementSettings) -> Judgement:
-    """Return a heterogeneous judgement turned by the log odds that sum f <= K/2 is right, settled if they are sure."""
-    K, turned = len(judgement.f), odds < 0
-    settled = sure or bool(judgement.tuples.sum() >= settings.undecided_after * K)
-    if turned != judgement.turned:
+    """Return a heterogeneous judgement, turned unless the log odds say that sum f <= K/2 is right; settled if sure."""
+    settled = sure or bool(judgement.tuples.sum() >= settings.undecided_after * len(judgement.f))
+    if odds < 0:
         f, phi = 1 - judgement.f, 1 - judgement.phi
         rewards = decode_all(f, phi, judgement.tuples)
-        # Pr[y | a] is what the counts say; f_a = sum_y Pr[y | a] phi(y) when feedback decodes to phi itself.
-        judgement = replace(judgement, f=f, phi=phi, rewards=rewards, expected=f, turned=turned)
+        # A majority leaves no room for a ramp: feedback decodes to what it means, which has the mean f.
+        judgement = replace(judgement, f=f, phi=phi, rewards=rewards, expected=f, turned=True)
     hope = judgement.best if settled else float(max(judgement.f.max(), 1 - judgement.f.min()))
     return replace(judgement, settled=settled, hope=hope)
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.base.saved import LARGEST, Saved
+from tacit.base.saved import Saved
+from tacit.decoding.network_inputs import NetworkInputs
 from tacit.decoding.posterior import PosteriorSettings, check_fitted, ideal_posterior
 from tacit.decoding.tuples import (
     Tuples,
@@ -29,7 +29,7 @@ from tacit.decoding.tuples import (
     is_finite,
 )
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded, Finite, Space
+from tacit.problem.spaces import Encoded
 
 if TYPE_CHECKING:
     import torch
@@ -72,47 +72,12 @@ class Run(NamedTuple):
     curves: FloatArray  # (checks, 2, S, R): fitted and watched loss
 
 
-@dataclass(frozen=True)
-class NetworkInputs:
-    """A space as network inputs: finite values one-hot, vectors standardised."""
-
-    mean: FloatArray
-    scale: FloatArray
-    finite: bool
-
-    @staticmethod
-    def fit(space: Space, values: IntArray | FloatArray) -> NetworkInputs:
-        """Return the features of a space, standardised on `values` if they are vectors."""
-        if isinstance(space, Finite):
-            return NetworkInputs(np.zeros(space.size), np.ones(space.size), True)
-        spread = values.std(axis=0)
-        return NetworkInputs(values.mean(axis=0), np.where(spread > 0, spread, 1.0), False)
-
-    @staticmethod
-    def from_state(space: Space, state: Mapping[str, Any], what: str) -> NetworkInputs:
-        """Return the features of a space whose means and scales were saved under the name `what`."""
-        saved, finite = Saved.of(state), isinstance(space, Finite)
-        size = space.size if isinstance(space, Finite) else space.dimension
-        mean = saved.floats(f"{what}_mean", (size,))
-        scale = saved.floats(f"{what}_scale", (size,), low=1 / LARGEST)
-        plain = not mean.any() and bool((scale == 1).all())
-        saved.check(plain or not finite, f"{what}_mean", "0, and the scale 1, for one-hot values")
-        return NetworkInputs(mean, scale, finite)
-
-    @cached_property
-    def _one_hot(self) -> FloatArray:
-        return np.eye(len(self.mean))
-
-    def __call__(self, values: Encoded | IntArray) -> FloatArray:
-        """Return the inputs of one value (d,) or of many (n, d)."""
-        return self._one_hot[values] if self.finite else (values - self.mean) / self.scale
-
-
 @dataclass(frozen=True, eq=False)
 class NeuralPosterior:
     """The posterior given by networks for f and φ; `curves` (S_H, checks, 2): training, validation loss.
 
-    Finite pairs (x, y) that a state never saw, where the networks are arbitrary, get the uniform posterior.
+    Finite pairs (x, y) that a state never saw, where the networks are arbitrary, get the uniform posterior; so does
+    silence that nobody met.
     """
 
     layout: Layout
@@ -127,10 +92,12 @@ class NeuralPosterior:
 
     def predict(self, context: Encoded, feedback: Encoded, state: int) -> FloatArray:
         """Return h(x, y, s), (K_s,)."""
-        f, phi = self._networks(context, feedback, state)
-        if self.seen is not None and not self.seen[state, context, feedback]:
-            return np.full(len(f), 1 / len(f))  # dev. 15
-        return ideal_posterior(f, phi)
+        check_fitted(self.layout, self.states, state)
+        seen = self.seen is None or self.seen[state, context, feedback]
+        if not (seen and self.feedback.knows(feedback)):
+            K = int(self.layout.endings.n_actions[state])
+            return np.full(K, 1 / K)  # dev. 15
+        return ideal_posterior(*self._networks(context, feedback, state))
 
     def rewards(self, context: Encoded, feedback: Encoded, state: int) -> tuple[FloatArray, float]:
         """Return f(x, s, ·) (K_s,) and φ(x, y, s), of the two equal descriptions that with Σ f ≤ K/2."""
@@ -175,7 +142,11 @@ class NeuralPosterior:
         weights = _restore_weights(saved, S, len(contexts.mean), len(feedback.mean), layout.max_actions)
         seen = None
         if is_finite(layout):
-            seen = saved.flags("seen", (S, len(contexts.mean), len(feedback.mean)))
+            seen = saved.flags("seen", counted_shape(layout)[:3])
+            known = feedback.knows(np.arange(seen.shape[2]))
+            saved.check(
+                not seen[:, :, ~known].any(), "seen", "false for silence, which the networks never met"
+            )
         curves = saved.floats("curves", (S, None, 2))
         return NeuralPosterior(layout, saved.flags("states", (S,)), contexts, feedback, weights, seen, curves)
 
@@ -248,7 +219,7 @@ def _validates(owner: IntArray, settings: PosteriorSettings) -> BoolArray:
 
 def _seen(layout: Layout, tuples: Tuples) -> BoolArray | None:
     """Return which finite (s, x, y) occur in the tuples; None if contexts or feedback are vectors."""
-    if not (isinstance(layout.contexts, Finite) and isinstance(layout.feedback, Finite)):
+    if not is_finite(layout):
         return None
     seen = np.zeros(counted_shape(layout)[:3], dtype=np.bool_)
     seen[tuples.states, tuples.contexts, tuples.feedback] = True

@@ -9,7 +9,7 @@ learned by heart does not count.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -20,7 +20,7 @@ from tacit.base.saved import Saved
 from tacit.decoding.inverse_kinematics import fit_posterior
 from tacit.decoding.networks import NeuralPosterior
 from tacit.decoding.posterior import Posterior, PosteriorSettings
-from tacit.decoding.tuples import Tuples, is_finite
+from tacit.decoding.tuples import Tuples, counted_shape, is_finite
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 
@@ -93,20 +93,27 @@ class NeuralReading:
         groups = tuple(f"best action {a + 1}" for a in range(self.layout.max_actions))
         values = Finite(("like no reward", "like a reward"))
         kept = contexts if isinstance(contexts, Finite) else Finite(groups)
-        return Layout(self.layout.states, self.layout.actions, kept, values, self.layout.names)
+        return replace(self.layout, contexts=kept, feedback=values)
 
     def read(
         self, contexts: Sequence[Encoded], states: IntArray, feedback: Sequence[Encoded]
     ) -> tuple[IntArray, IntArray]:
-        """Return what the networks of each state make of its contexts and feedback; 0 for a state without."""
+        """Return what the networks of each state make of its contexts and feedback; 0 for a state without.
+
+        Silence that the networks never met stays silence.
+        """
         assert isinstance(self.posterior, NeuralPosterior)
         x, y = np.asarray(contexts), np.asarray(feedback)
+        unmet = ~self.posterior.feedback.knows(y)
+        if unmet.any():
+            y = np.where(unmet, 0, y)
         groups, values = np.zeros((2, len(states)), dtype=np.int64)
         for s in np.unique(states):
             if self.posterior.states[s]:
                 here = states == s
                 f, phi = self.posterior.rewards_of_many(x[here], y[here], int(s))
                 groups[here], values[here] = f.argmax(axis=1), phi > 0.5
+        values[unmet] = counted_shape(self.counted)[2] - 1
         return (x.astype(np.int64) if isinstance(self.layout.contexts, Finite) else groups), values
 
     def read_one(self, context: Encoded, ending: int, feedback: Encoded) -> tuple[int, int]:

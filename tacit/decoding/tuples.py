@@ -158,11 +158,11 @@ class TupleStore:
 
 
 def counted_shape(layout: Layout) -> tuple[int, int, int, int]:
-    """Return (S_H, X, Y, K), the shape of counts over finite contexts and feedback."""
+    """Return (S_H, X, Y + 1, K), the shape of counts over finite contexts and feedback; silence is the last value."""
     check_finite(layout, "counting")
     assert isinstance(layout.contexts, Finite)
     assert isinstance(layout.feedback, Finite)
-    return layout.endings.size, layout.contexts.size, layout.feedback.size, layout.max_actions
+    return layout.endings.size, layout.contexts.size, layout.feedback.size + 1, layout.max_actions
 
 
 def balanced_weights(layout: Layout, tuples: Tuples) -> FloatArray:
@@ -212,7 +212,7 @@ def check_tuples(layout: Layout, tuples: Tuples) -> None:
     _check_range("state", tuples.states, layout.endings.size)
     _check_range("action", tuples.actions, layout.endings.n_actions[tuples.states])
     _check_space("contexts", tuples.contexts, layout.contexts)
-    _check_space("feedback", tuples.feedback, layout.feedback)
+    _check_space("feedback", tuples.feedback, layout.feedback, more=1)  # silence
 
 
 def _check_range(what: str, values: IntArray | FloatArray, size: int | IntArray) -> None:
@@ -229,9 +229,9 @@ def _check_range(what: str, values: IntArray | FloatArray, size: int | IntArray)
         )
 
 
-def _check_space(what: str, values: IntArray | FloatArray, space: Space) -> None:
+def _check_space(what: str, values: IntArray | FloatArray, space: Space, more: int = 0) -> None:
     if isinstance(space, Finite):
-        _check_range(what, values, space.size)
+        _check_range(what, values, space.size + more)
     elif values.shape[1:] != (space.dimension,) or not np.all(np.isfinite(values)):
         raise ValueError(
             f"{what} must be rows of {space.dimension} finite numbers, got shape {values.shape} with "

@@ -22,6 +22,9 @@ class GymSource:
     where the environment does not tell) and `info`. With a `layout`, the environment's own unless given, episodes
     of another length are refused.
 
+    Feedback None, or none in the final `info`, is silence if the episode terminated. One that was truncated without
+    feedback `broke_off`, after whatever number of steps: nobody could react.
+
     >>> from tacit.envs.synthetic import synthetic
     >>> source = GymSource(synthetic())
     >>> context, state = source.begin(seed=5)
@@ -44,12 +47,13 @@ class GymSource:
         self.layout: Layout | None = layout if layout is not None else getattr(env.unwrapped, "layout", None)
         self._context_of = context_of or (lambda observation, info: observation["context"])
         self._state_of = state_of or (lambda observation, info: observation["state"])
-        self._feedback_of = feedback_of or (lambda observation, info: info["feedback"])
+        self._feedback_of = feedback_of or (lambda observation, info: info.get("feedback"))
         self._reward_of = reward_of or (lambda observation, info: info.get("evaluation", {}).get("reward"))
         self.offer: tuple[Any, ...] = ()
         """What `act` takes beside the state: the actions, where they come with it."""
         self.info: Mapping[str, Any] = {}
         self.feedback: Any = None
+        self.broke_off = False
         self.reward: float | None = None
         self._steps = 0
 
@@ -57,7 +61,7 @@ class GymSource:
         """Return (context, first state) of a new episode; the arguments are those of `LayeredEnv.reset`."""
         options = None if episode is None else {"episode": episode}
         observation, info = self.env.reset(seed=seed, options=options)
-        self.feedback, self.reward, self._steps = None, None, 0
+        self.feedback, self.broke_off, self.reward, self._steps = None, False, None, 0
         self.offer = _offer(observation)
         return self._context_of(observation, info), self._state_of(observation, info)
 
@@ -66,7 +70,10 @@ class GymSource:
         observation, _, terminated, truncated, info = self.env.step(action)
         self._steps += 1
         over, horizon = terminated or truncated, self.layout.horizon if self.layout is not None else None
-        if horizon is not None and over != (self._steps == horizon):
+        if over:
+            self.feedback = self._feedback_of(observation, info)
+            self.broke_off = not terminated and self.feedback is None
+        if horizon is not None and over != (self._steps == horizon) and not self.broke_off:
             raise ValueError(
                 f"every episode must have as many steps as the layout has layers ({horizon}), this one "
                 f"{'ended' if over else 'went on'} after {self._steps}; pad short episodes with absorbing "
@@ -76,7 +83,7 @@ class GymSource:
             self.offer = _offer(observation)
             return self._state_of(observation, info)
         self.info = info
-        self.feedback, self.reward = self._feedback_of(observation, info), self._reward_of(observation, info)
+        self.reward = self._reward_of(observation, info)
         return None
 
 

@@ -69,7 +69,7 @@ class Collection:
         """Return the uniform policy: what feedback means is not known yet."""
         return self._layout.uniform_policy
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Return the tuple kept of an episode that reached its target, or that came late from homing (dev. 28)."""
         plan = policy_plan(episode)
         ours = plan.stage == self.name

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn, Protocol
 
+import numpy as np
+
 from tacit.base.arrays import FloatArray
 from tacit.problem.spaces import Label
 
@@ -46,10 +48,12 @@ class Episode:
     `context` is as the user knows it and `feedback` as it was given; `encoded` and `told` are the same as stages see
     them. `states` (as the world reads them), `actions` (indices) and `chances` have one entry a step, which is taken
     once its chance is there. `decoded_reward` is what the feedback was taken to mean, None while that is not known, and
-    `decoded_interval` the bounds between which it lies whatever words both sides say, where they are known.
+    `decoded_interval` the bounds between which it lies whatever words both sides say; `outcome` the reward itself,
+    0 or 1, where somebody knew it. Feedback None is silence, unless the episode was `abandoned`, or is open.
     """
 
     __slots__ = (
+        "abandoned",
         "actions",
         "chances",
         "context",
@@ -60,6 +64,7 @@ class Episode:
         "feedback",
         "id",
         "open",
+        "outcome",
         "owner",
         "plan",
         "states",
@@ -80,7 +85,9 @@ class Episode:
         self.chances: list[float] = []
         self.feedback: Any = None
         self.told: Any = None
+        self.outcome: int | None = None
         self.open = True
+        self.abandoned = False
         self.decoded_reward: float | None = None
         self.decoded_interval: tuple[float, float] | None = None
 
@@ -157,9 +164,30 @@ def refuse_step(episode: Episode, step: int, horizon: int, state: object) -> NoR
     )
 
 
-def refuse_other_feedback(episode: Episode, feedback: object) -> NoReturn:
-    """Raise the ValueError of an episode that ended with one feedback and is told another."""
+def check_told_the_same(episode: Episode, feedback: object, encoded: Any, outcome: int | None) -> None:
+    """Raise ValueError if an episode that has ended is told anything else than it was: silence is no exception."""
+    if not np.array_equal(episode.told, encoded):
+        known, given = f"feedback {episode.feedback!r}", repr(feedback)
+    elif outcome not in (None, episode.outcome):
+        known, given = f"outcome {episode.outcome!r}", repr(outcome)
+    else:
+        return
     raise ValueError(
-        f"episode {episode.id} has ended with feedback {episode.feedback!r}, got {feedback!r}; "
+        f"episode {episode.id} has ended with {known}, got {given}; "
         "an episode is learned from once: begin a new one"
+    )
+
+
+def read_outcome(outcome: object) -> int | None:
+    """Return a known outcome as 0 or 1, None where there is none, or raise ValueError.
+
+    >>> read_outcome(True), read_outcome(None)
+    (1, None)
+    """
+    if outcome is None:
+        return None
+    if isinstance(outcome, int | float | np.number | np.bool_) and outcome in (0, 1):
+        return int(outcome)
+    raise ValueError(
+        f"an outcome must be 0 or 1, got {outcome!r}; leave it out where it is in between or not known"
     )

@@ -78,7 +78,7 @@ class Homing:
         """Return the uniform policy: what is worth reaching is not known yet."""
         return self._layout.uniform_policy
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Return transitions and policy counted; one whose target is finished has nothing to teach."""
         plan = policy_plan(episode)
         if plan.target != self.target:

@@ -13,6 +13,7 @@ from tacit.learning.settings import Settings
 from tacit.learning.stage import LayeredStage, Setup, Stage, best_policy, policy_plan, restore_plan
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
+from tacit.problem.silence import encode_feedback
 from tacit.problem.spaces import Encoded, Label
 
 
@@ -48,9 +49,9 @@ class Layered:
         """Return a context as the layout encodes it."""
         return self.layout.contexts.encode(context, "context")
 
-    def read_feedback(self, feedback: object) -> Encoded:
-        """Return feedback as the layout encodes it."""
-        return self.layout.feedback.encode(feedback, "feedback")
+    def read_feedback(self, feedback: object) -> Encoded | None:
+        """Return feedback as the layout encodes it, silence (None) too; None where that is missing."""
+        return encode_feedback(self.layout, feedback)
 
     def read_state(self, episode: Episode, state: object, actions: Sequence[str] | None) -> tuple[int, int]:
         """Return (layer, index in the layer); the actions are the layout's, so none may be given."""

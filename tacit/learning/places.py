@@ -61,6 +61,7 @@ class Places:
         self.wanted = np.repeat(first_wants(layout, c, settings)[:, None], G, axis=1)
         self.worth = np.zeros((S, G, K))
         self._judged = RunningCounts(shape)  # the counts that each judgement rests on
+        self._found: dict[PlaceIndex, Judgement] = {}  # judgements before they are turned
         self._due = np.ones((S, G))  # tuples at which a place is judged anew
         self._leanings = Leanings.none((S, G))
         judge(FIRST_TABLE, c, settings)  # compiled code is loaded before the first episode, not during one
@@ -132,33 +133,35 @@ class Places:
         if beliefs != self.beliefs:
             changes.append(assign(self, "beliefs", beliefs))
             differing = beliefs.differing(self.beliefs, self._shape[1])
-            for other, judgement in self.judgements.items():
+            for other, judgement in self._found.items():
                 if other != place and other[1] in differing:
-                    changes += self._put(other, self._turned(other, judgement, leanings, beliefs))
+                    changes += self._put(other, *self._turned(other, judgement, leanings, beliefs))
             if found.kind == HOMOGENEOUS:
                 found = judge(counts[:, :K], self._c, self._settings, overlap_of(beliefs, place[1]))
-        return (*changes, *self._put(place, self._turned(place, found, leanings, beliefs)))
+        return (*changes, *self._put(place, *self._turned(place, found, leanings, beliefs)))
 
     def _turned(
         self, place: PlaceIndex, judgement: Judgement, leanings: Leanings, beliefs: Beliefs
-    ) -> Judgement:
-        """Return a judgement as it is where these beliefs hold."""
+    ) -> tuple[Judgement, Judgement]:
+        """Return a judgement before it is turned, and as it is where these beliefs hold."""
         if judgement.kind == HETEROGENEOUS:
             odds = leanings.odds(place, beliefs)
-            return turn(judgement, odds, is_sure(odds, place[1] in beliefs.overlapping), self._settings)
+            sure = is_sure(odds, place[1] in beliefs.overlapping)
+            return judgement, turn(judgement, odds, sure, self._settings)
         overlap = overlap_of(beliefs, place[1])
         if judgement.kind == HOMOGENEOUS and overlap != overlap_of(self.beliefs, place[1]):
             counts = self._judged.table(*place)[:, : len(judgement.tuples)]
-            return judge(counts, self._c, self._settings, overlap)
-        return judgement
+            judgement = judge(counts, self._c, self._settings, overlap)
+        return judgement, judgement
 
-    def _put(self, place: PlaceIndex, judgement: Judgement) -> Changes:
-        """Return a judgement written down as planning and decoding need it."""
+    def _put(self, place: PlaceIndex, found: Judgement, judgement: Judgement) -> Changes:
+        """Return a judgement written down, before and after it is turned, as planning and decoding need it."""
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
         worth = np.zeros(self._shape[3])
         if judgement.settled:
             worth[: len(judgement.expected)] = judgement.expected
         return (
+            put(self._found, place, found),
             put(self.judgements, place, judgement),
             put(self.settled, place, judgement.settled),
             put(self.best, place, judgement.best),

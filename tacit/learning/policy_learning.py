@@ -175,7 +175,7 @@ class PolicyLearning:
         """Return the policy that it plays."""
         return self.plan(context, 0.0).policy
 
-    def learn(self, episode: Episode, feedback: Encoded | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Decode and learn; an episode of an earlier stage only adds its transitions."""
         if episode.plan.stage != self.name:
             path = episode.encoded, episode.states, episode.actions

@@ -52,11 +52,12 @@ class Stage(Protocol):
     def plan(self, context: Any, draw: float) -> Plan:
         """Return how to play an episode with this context; `draw` in [0, 1) is the episode's own chance."""
 
-    def learn(self, episode: Episode, feedback: Any | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: Any | None, outcome: int | None = None) -> Lesson:
         """Return what a finished episode teaches (feedback None: it never came); the agent makes the changes.
 
         An episode that another stage planned teaches only what stays true: its transitions, and a tuple if
-        its last action was uniform.
+        its last action was uniform. Silence is feedback like any other; `outcome` is the reward, 0 or 1, where this
+        once it is known.
         """
 
     def next(self) -> Stage:

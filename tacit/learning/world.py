@@ -31,7 +31,7 @@ class World(Protocol):
         """Return a context as stages see it, or raise ValueError."""
 
     def read_feedback(self, feedback: object) -> Any:
-        """Return feedback as stages see it, or raise ValueError."""
+        """Return feedback as stages see it, silence (None) among it, None if it is missing; or raise ValueError."""
 
     def read_state(self, episode: Episode, state: object, actions: Sequence[str] | None) -> tuple[int, Any]:
         """Return (step, shown) of a state and the actions on offer, or raise ValueError.

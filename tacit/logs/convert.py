@@ -43,13 +43,15 @@ DSJSON_ENDINGS = tuple(
 class Conversion:
     """What was converted: episodes read, rows (episodes, events, or rows of a dataset) written, and what was not.
 
-    `left_out` counts episodes by reason: of a dataset those without a row, of events those without a cost.
+    `left_out` counts episodes by reason: of a dataset those without a row, of events those without a cost. `silent`
+    ones have no feedback and did not break off.
     """
 
     episodes: int
     rows: int
     left_out: Mapping[str, int] = field(default_factory=dict)
     form: str | None = None
+    silent: int = 0
 
 
 def convert(
@@ -101,7 +103,7 @@ def convert(
     rows = write_dataset(
         dataset_rows(join_labels(episodes, read_labels(labels)), export, left_out), export, out
     )
-    return Conversion(episodes.n, rows, dict(left_out), export.form)
+    return Conversion(episodes.n, rows, dict(left_out), export.form, episodes.silent)
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -124,11 +126,13 @@ class _Counted:
     def __init__(
         self, episodes: Iterable[LoggedEpisode], progress: Progress | None, problems: Problems
     ) -> None:
-        self._episodes, self._progress, self._problems, self.n = episodes, progress, problems, 0
+        self._episodes, self._progress, self._problems = episodes, progress, problems
+        self.n = self.silent = 0
 
     def __iter__(self) -> Iterator[LoggedEpisode]:
         for episode in tally(self._episodes, self._progress):
             self.n += 1
+            self.silent += episode.feedback is None and not episode.abandoned
             yield episode
         if not self.n:
             raise nothing_usable(self._problems)
@@ -144,7 +148,7 @@ def _write_logs(episodes: _Counted, out: str | os.PathLike[str]) -> Conversion:
     with LogWriter(out) as writer:
         for episode in episodes:
             writer.write(episode)
-    return Conversion(episodes.n, episodes.n)
+    return Conversion(episodes.n, episodes.n, silent=episodes.silent)
 
 
 def _write_events(
@@ -161,7 +165,7 @@ def _write_events(
             for event in events_of(episode, None if reward is None else 0.0 - reward):
                 writer.write(event)
                 rows += 1
-    return Conversion(episodes.n, rows, dict(left_out))
+    return Conversion(episodes.n, rows, dict(left_out), silent=episodes.silent)
 
 
 def _rewarded(

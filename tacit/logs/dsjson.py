@@ -3,7 +3,7 @@
 One event is one decision, one JSON object a line, as Vowpal Wabbit's log converter writes it and its `--dsjson` reads:
 
     {"_label_cost", "_label_probability", "_label_Action", "_labelIndex": what is learnt from, cost = -reward
-     "o": [{"v": outcome, ...}], "Timestamp", "Version": "1", "EventId",
+     "o": [{"v": outcome, ...}] unless nobody reacted, "Timestamp", "Version": "1", "EventId",
      "a": action numbers from 1, the one taken first, "p": their probabilities,
      "c": {shared features, "_multi": [features of each action]}, "VWState": {"m": model}}
 
@@ -65,8 +65,11 @@ class Event(NamedTuple):
     """None: the event has features but no state."""
     step: Mapping[str, Any]
     feedback: Any
+    """None: silence."""
+    outcomes: bool
+    """Whether it has a list of outcomes, be it an empty one."""
     rest: Mapping[str, Any]
-    """`time`, `user` and `reward`, as far as known."""
+    """`time`, `user`, `reward` and `abandoned`, as far as known."""
 
 
 def events_of(episode: LoggedEpisode, cost: float | None = None) -> Iterator[dict[str, Any]]:
@@ -88,7 +91,7 @@ def events_of(episode: LoggedEpisode, cost: float | None = None) -> Iterator[dic
         offered = [step.action] if step.actions is None else list(step.actions)
         chosen = offered.index(step.action)
         event: dict[str, Any] = _label(cost, step.probability, chosen)
-        if number == n:
+        if number == n and episode.feedback is not None:
             event["o"] = [{"v": episode.feedback, "EventId": name, "ActionTaken": False}]
         if _is_moment(episode.time):
             event["Timestamp"] = episode.time
@@ -142,6 +145,7 @@ def understand_event(record: Any, how: EventSettings) -> Event | Fault:
         _value(features, "state") if plain else None,
         step,
         _feedback(record, how),
+        isinstance(record.get("o"), list),
         _rest(record, how, own),
     )
 
@@ -262,7 +266,10 @@ def _different(names: list[Any]) -> list[Any]:
 
 
 def _feedback(record: Mapping[str, Any], how: EventSettings) -> Any:
-    """Return the first outcome that has a value, as `earliest` of Vowpal Wabbit's joiner does; or the cost."""
+    """Return the first outcome that has a value, as `earliest` of Vowpal Wabbit's joiner does; or the cost.
+
+    None, silence, where there is none.
+    """
     if how.feedback_from == "cost":
         cost: Any = record.get("_label_cost")
         return cost + 0.0 if is_number(cost) else cost  # + 0.0: -0.0 is 0.0
@@ -282,6 +289,7 @@ def _rest(record: Mapping[str, Any], how: EventSettings, own: Mapping[str, Any])
         "time": own.get("time", record.get("Timestamp")),
         "user": own.get("user"),
         "reward": own.get("reward"),
+        "abandoned": own.get("abandoned"),
     }
     if how.reward_from == "cost":
         cost: Any = record.get("_label_cost")
@@ -308,6 +316,7 @@ def _own(episode: LoggedEpisode, step: LoggedStep, number: int) -> dict[str, Any
     if number == 1:
         time = None if _is_moment(episode.time) else episode.time
         rest = {"time": time, "user": episode.user, "reward": episode.reward}
+        rest["abandoned"] = True if episode.abandoned else None
         own |= {key: value for key, value in rest.items() if value is not None}
     return own
 

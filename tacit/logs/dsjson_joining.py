@@ -122,6 +122,13 @@ def assemble_episode(events: Sequence[Event], name: str) -> dict[str, Any] | Fau
             f"episode {first.episode!r} must have {first.steps} events, got {len(events)}; use the whole file, or "
             "a larger --window",
         )
+    counted = first.episode is None or first.steps is not None
+    if last.feedback is None and not (counted or last.outcomes):  # its last event may not have come
+        return Fault(
+            "no-feedback",
+            f"the last event of episode {first.episode!r} must have outcomes, `o`, an empty list for silence, got "
+            "none; use the whole file, or say --feedback-from cost if the cost is how the person reacted",
+        )
     steps = [_step_of(event, place) for place, event in enumerate(events)]
     episode = first.episode if first.episode is not None else first.id if first.id is not None else name
     rest = dict(first.rest)
@@ -183,22 +190,12 @@ def _finish(arrived: list[Arrived], problems: Problems) -> Iterator[LoggedEpisod
     """Yield the episode of some events, if they make one; tell what is wrong otherwise."""
     raw = arrived[0].raw
     record = assemble_episode([each.event for each in arrived], f"{Path(raw.file).name}:{raw.line}")
-    fault = record if isinstance(record, Fault) else _find_record_fault(record)
+    fault = record if isinstance(record, Fault) else find_fault(record)
     if fault is None:
         assert not isinstance(record, Fault)
         yield episode_of(cast(EpisodeRecord, record), (raw.file, raw.line))
         return
     problems.add(Problem(raw.file, raw.line, *fault), b"\n".join(each.raw.text() for each in arrived))
-
-
-def _find_record_fault(record: dict[str, Any]) -> Fault | None:
-    if record["feedback"] is None:
-        return Fault(
-            "no-feedback",
-            "an episode's last event must have an outcome, `o` with a value `v`, got none; if the cost is how the "
-            "person reacted, say --feedback-from cost",
-        )
-    return find_fault(record)
 
 
 def _step_of(event: Event, place: int) -> dict[str, Any]:

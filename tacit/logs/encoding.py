@@ -7,20 +7,26 @@ from typing import Any, NamedTuple
 from tacit.logs.record import EpisodeRecord, Fault
 from tacit.logs.survey import START, label_of, step_label
 from tacit.problem.layout import Layout
+from tacit.problem.silence import encode_feedback
 from tacit.problem.spaces import Encoded, Finite, Label, Space
 
 
 class EncodedEpisode(NamedTuple):
-    """One episode in the layout's indices; `probabilities` are None where the log does not tell."""
+    """One episode in the layout's indices; `probabilities` are None where the log does not tell.
+
+    Feedback is None where there is none: the episode was `abandoned`, after whatever number of steps, or silence is
+    taken to be missing.
+    """
 
     context: Encoded
     states: list[int]
     actions: list[int]
-    feedback: Encoded
+    feedback: Encoded | None
     probabilities: list[float | None]
     reward: float | None
     position: int
     """Its line in the file, or its place among episodes in memory."""
+    abandoned: bool = False
 
     @property
     def ending(self) -> tuple[int, int]:
@@ -50,8 +56,8 @@ class LogReader:
 
     def read(self, record: EpisodeRecord, line: int) -> EncodedEpisode | Fault:
         """Return an episode in indices, or the rule that it breaks; `line` is where it stands."""
-        steps = record["steps"]
-        if len(steps) != self.steps:
+        steps, abandoned = record["steps"], bool(record.get("abandoned"))
+        if len(steps) != self.steps and not (abandoned and len(steps) < self.steps):
             return mixed_horizon(len(steps), self.steps)
         states, actions = ([0], [0]) if self._starts else ([], [])
         probabilities: list[float | None] = [1.0] if self._starts else []
@@ -64,10 +70,12 @@ class LogReader:
             probabilities.append(step.get("probability"))
         try:
             context = self.encode_context(record["context"])
-            feedback = self.encode_feedback(record["feedback"])
+            feedback = None if abandoned else self.encode_feedback(record.get("feedback"))
         except ValueError as error:
             return Fault("unknown-value", str(error))
-        return EncodedEpisode(context, states, actions, feedback, probabilities, record.get("reward"), line)
+        return EncodedEpisode(
+            context, states, actions, feedback, probabilities, record.get("reward"), line, abandoned
+        )
 
     def locate(self, number: int, state: Any, action: Any) -> tuple[int, int] | Fault:
         """Return (state, action) indices of step `number` of the log, counted from 0."""
@@ -93,9 +101,12 @@ class LogReader:
         """Return a context as the layout encodes it."""
         return _encode(self.layout.contexts, value, "context")
 
-    def encode_feedback(self, value: Any) -> Encoded:
-        """Return feedback as the layout encodes it."""
-        return _encode(self.layout.feedback, value, "feedback")
+    def encode_feedback(self, value: Any) -> Encoded | None:
+        """Return feedback as the layout encodes it; None for silence that is missing, as it always is among vectors."""
+        if value is not None:
+            return _encode(self.layout.feedback, value, "feedback")
+        finite = isinstance(self.layout.feedback, Finite)
+        return encode_feedback(self.layout, None) if finite else None
 
 
 def _encode(space: Space, value: Any, what: str) -> Encoded:

@@ -21,7 +21,7 @@ class LoggedStep:
 
 @dataclass(frozen=True)
 class LoggedEpisode:
-    """One episode that happened, as the log tells it.
+    """One episode that happened, as the log tells it; feedback None is silence, unless it was `abandoned`.
 
     >>> LoggedEpisode("e1", "new", (LoggedStep("start", "ask"),), "thanks").to_json()
     {'episode': 'e1', 'context': 'new', 'steps': [{'state': 'start', 'action': 'ask'}], 'feedback': 'thanks'}
@@ -36,12 +36,14 @@ class LoggedEpisode:
     reward: float | None = None
     source: tuple[str, int] | None = field(default=None, compare=False, repr=False)
     """The file and the line that it was read from."""
+    abandoned: bool = False
 
     def to_json(self) -> EpisodeRecord:
         """Return the record of the format, without what is not known."""
         known = {key: value for key in ("time", "user") if (value := getattr(self, key)) is not None}
         record: dict[str, Any] = {"episode": self.episode, **known, "context": self.context}
         record |= {"steps": [_step_json(step) for step in self.steps], "feedback": self.feedback}
+        record |= {"abandoned": True} if self.abandoned else {}
         return record if self.reward is None else record | {"reward": self.reward}  # type: ignore[return-value]
 
 
@@ -51,18 +53,19 @@ def episode_of(record: EpisodeRecord, source: tuple[str, int] | None = None) -> 
         record["episode"],
         record["context"],
         tuple(_step_of(step) for step in record["steps"]),
-        record["feedback"],
+        record.get("feedback"),
         record.get("time"),
         record.get("user"),
         record.get("reward"),
         source,
+        bool(record.get("abandoned")),
     )
 
 
 def log_of(episode: Episode, reward: float | None = None, user: str | int | None = None) -> LoggedEpisode:
-    """Return the log of an agent's episode that has ended with feedback; probabilities are its own.
+    """Return the log of an agent's episode that has ended, or was abandoned after a step; probabilities are its own.
 
-    `reward` is the latent one where a simulation knows it.
+    `reward` is the latent one where a simulation knows it; otherwise it is the outcome that the agent was told, if any.
 
     >>> from tacit.agent import Agent
     >>> from tacit.problem.layout import Layout
@@ -73,12 +76,16 @@ def log_of(episode: Episode, reward: float | None = None, user: str | int | None
     >>> log_of(episode).steps[0].probability, log_of(episode).feedback
     (0.5, 1)
     """
-    if episode.open or episode.feedback is None:
-        raise ValueError(
-            f"a log tells of an episode that has ended with feedback, got {episode!r}; end it first"
-        )
     steps = tuple(LoggedStep(*step) for step in episode.steps)
-    return LoggedEpisode(episode.id, episode.context, steps, _plain(episode.feedback), None, user, reward)
+    if episode.open or not steps:
+        raise ValueError(
+            f"a log tells of an episode that has taken a step and ended, got {episode!r}; end it first"
+        )
+    known = episode.outcome if reward is None else reward
+    feedback, abandoned = _plain(episode.feedback), episode.abandoned
+    return LoggedEpisode(
+        episode.id, episode.context, steps, feedback, user=user, reward=known, abandoned=abandoned
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -19,6 +19,7 @@ DECIMALS = 6
 DECODED, LOWER_BOUND, UNCERTAIN = "decoded", "lower_bound", "uncertain"
 UNSEEN_STATE, UNSEEN_CONTEXT = "unseen_state", "unseen_context"
 UNSEEN_ACTION, UNSEEN_FEEDBACK = "unseen_action", "unseen_feedback"
+SILENT, ABANDONED = "silent", "abandoned"
 
 
 class Decoded(NamedTuple):
@@ -33,7 +34,9 @@ class Decoded(NamedTuple):
       too much, withholds it (Lemma 3.7): low confidence says so;
     - `homogeneous`: no action is better than another there, the reward is c;
     - `uncertain`: too few tuples; there is no reward, or one whose orientation is in doubt;
-    - `unseen_state`, `unseen_context`, `unseen_action`, `unseen_feedback`: not met in the tuples.
+    - `unseen_state`, `unseen_context`, `unseen_action`, `unseen_feedback`: not met in the tuples;
+    - `silent`: nothing was said, and silence is taken to be missing;
+    - `abandoned`: the episode broke off, and nobody could react.
     """
 
     decoded_reward: float | None

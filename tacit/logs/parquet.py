@@ -1,7 +1,7 @@
 """Parquet files of logs and labels, row group by row group, each checked against its digest.
 
-A Parquet file that Tacit writes has one column a key of the format; context, steps, feedback and the episode's name are
-JSON text, for their types may differ from row to row, and the file's metadata says so. A Parquet file without that mark
+A Parquet file that Tacit writes has one column a key of the format; all but time, user and reward are JSON text, for
+types may differ from row to row, and the file's metadata says so. A Parquet file without that mark
 is read as it stands: nested columns, a list of structs for the steps.
 
 Parquet's own checksums (of pages, which are asked for in writing and verified in reading) leave out the headers and the
@@ -27,7 +27,7 @@ MARK = {b"tacit.logs": b"json"}
 """Metadata of a Parquet file whose values are JSON text: part of the format, not the name of a module."""
 DIGESTS = "tacit.digests"
 """The key of the metadata that holds the digests of row groups, a list in JSON."""
-JSON_COLUMNS = ("episode", "context", "steps", "feedback")
+JSON_COLUMNS = ("episode", "context", "steps", "feedback", "abandoned")
 BATCH = 10_000
 """Rows that are read or written at once, at most."""
 SHARING = frozenset(("PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"))

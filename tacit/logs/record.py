@@ -33,7 +33,8 @@ class EpisodeRecord(TypedDict):
     episode: str | int
     context: Any
     steps: list[StepRecord]
-    feedback: Any
+    feedback: NotRequired[Any]
+    abandoned: NotRequired[bool | None]
     time: NotRequired[str | float | None]
     user: NotRequired[str | int | None]
     reward: NotRequired[float | None]
@@ -64,7 +65,7 @@ SCHEMA: Mapping[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "A logged episode",
     "type": "object",
-    "required": ["episode", "context", "steps", "feedback"],
+    "required": ["episode", "context", "steps"],
     "properties": {
         "episode": {"type": ["string", "integer"], "description": "its name; rows of labels carry it"},
         "time": {"type": ["string", "number", "null"], "description": "when it began"},
@@ -97,7 +98,14 @@ SCHEMA: Mapping[str, Any] = {
                 },
             },
         },
-        "feedback": {**VALUE, "description": "how the person reacted at the end"},
+        "feedback": {
+            "anyOf": [*VALUE["anyOf"], {"type": "null"}],
+            "description": "how the person reacted at the end; null or none: with silence",
+        },
+        "abandoned": {
+            "type": ["boolean", "null"],
+            "description": "whether it broke off, so that nobody could react; then it has no feedback",
+        },
         "reward": {
             "type": ["number", "boolean", "null"],
             "description": "the outcome, where it is known; never used to fit",
@@ -140,11 +148,28 @@ def find_fault(record: Any) -> Fault | None:
     for number, step in enumerate(steps, 1):
         if (fault := _find_step_fault(number, step)) is not None:
             return fault
-    if not is_value(record.get("feedback")):
-        return _bad_value("no-feedback", "an episode must end with feedback", record.get("feedback"))
+    feedback = record.get("feedback")
+    if feedback is not None and not is_value(feedback):
+        return _bad_value("bad-feedback", "feedback must be a value, or null for silence", feedback)
+    if "abandoned" in record and (fault := _find_abandoned_fault(record)) is not None:
+        return fault
     reward = record.get("reward")
     if reward is not None and not is_number(reward):
         return Fault("bad-reward", f"a reward must be a finite number, got {_short(reward)}; leave it out")
+    return None
+
+
+def _find_abandoned_fault(record: Mapping[str, Any]) -> Fault | None:
+    abandoned = record["abandoned"]
+    if abandoned is not None and not isinstance(abandoned, bool):
+        return Fault(
+            "bad-abandoned", f"abandoned must be true or false, got {_short(abandoned)}; leave it out"
+        )
+    if abandoned and record.get("feedback") is not None:
+        return Fault(
+            "bad-abandoned",
+            f"an episode that broke off has no feedback, got {_short(record['feedback'])}; leave out one of both",
+        )
     return None
 
 

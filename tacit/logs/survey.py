@@ -7,6 +7,7 @@ what contexts and feedback are: labels (few values), vectors (objects or lists o
 - A state is known by its step and its label: one met in several steps becomes one state for each, `label (step 2)`.
 - Where first states differ, a step before them, `(start)` with the one action `begin`, leads to them.
 - Fractions and objects that serve as labels become strings: 0.5 is `"0.5"`.
+- Silence is no value here: a layout says what it is taken for. Episodes that broke off, of any length, are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from tacit.logs.reading import Logs, LogSource
 from tacit.logs.record import EpisodeRecord, Fault, LogError, is_text_context
 from tacit.logs.repeats import LogEntry
-from tacit.problem.layout import Layout
+from tacit.problem.layout import COUNTS, MISSING, Layout
 from tacit.problem.spaces import Finite, Label, Space, Vectors
 
 START, BEGIN = "(start)", "begin"
@@ -87,6 +88,8 @@ class MetValues:
 
     def space(self, what: str) -> Space:
         """Return the space that the values are in, or raise if there is none."""
+        if not self.kinds:
+            raise LogError(f"some episode must have {what}, got silence in all of them; log what people said")
         vectors = self.kinds["object"] + self.kinds["list"]
         if vectors:
             if vectors < self.kinds.total() or len(self.shapes) > 1:
@@ -156,7 +159,8 @@ class EpisodeShape:
         """Count one episode."""
         self.episodes += 1
         self.contexts.add(record["context"])
-        self.feedback.add(record["feedback"])
+        if (feedback := record.get("feedback")) is not None:
+            self.feedback.add(feedback)
         for known, step in zip(self.steps, record["steps"], strict=True):
             offered = [step["action"], *(step.get("actions") or ())]
             known.add(label_of(step["state"]), map(label_of, offered))
@@ -183,7 +187,9 @@ class Survey:
                 self.shapes[H].merge(shape)
 
     def add(self, record: EpisodeRecord) -> None:
-        """Count one episode."""
+        """Count one episode, unless it broke off."""
+        if record.get("abandoned"):
+            return
         H = len(record["steps"])
         if H not in self.shapes:
             self.shapes[H] = EpisodeShape([MetStates() for _ in range(H)])
@@ -219,8 +225,11 @@ class Survey:
         }
         return tuple(name for name, is_text in found.items() if is_text)
 
-    def layout(self) -> Layout:
-        """Return the layout of the episodes that have the most common number of steps."""
+    def layout(self, silence: str | None = None) -> Layout:
+        """Return the layout of the episodes that have the most common number of steps.
+
+        Silence counts unless something else is said; beside vectors it is missing.
+        """
         if self.text:
             raise LogError(
                 f"a layout has labels and vectors, got text in {', '.join(self.text)}; use the text model"
@@ -231,6 +240,9 @@ class Survey:
             steps = [{START: {BEGIN}}, *steps]
         several = Counter(state for step in steps for state in step)
         states = [sorted(step, key=label_order) for step in steps]
+        feedback = self.common.feedback.space("feedback")
+        if silence is None:
+            silence = COUNTS if isinstance(feedback, Finite) else MISSING
         return Layout(
             tuple(
                 tuple(state if several[state] == 1 else step_label(state, h) for state in layer)
@@ -241,7 +253,8 @@ class Survey:
                 for h, layer in enumerate(states)
             ),
             self.common.contexts.space("contexts"),
-            self.common.feedback.space("feedback"),
+            feedback,
+            silence=silence,
         )
 
 

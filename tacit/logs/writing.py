@@ -185,13 +185,16 @@ class _ParquetLogWriter(ParquetWriter):
     def __init__(self, path: Path) -> None:
         arrow = arrow_module()
         columns = [
-            (key, arrow.string()) for key in ("episode", "time", "user", "context", "steps", "feedback")
+            (key, arrow.string())
+            for key in ("episode", "time", "user", "context", "steps", "feedback", "abandoned")
         ]
         super().__init__(path, arrow.schema([*columns, ("reward", arrow.float64())], metadata=MARK))
 
     def write(self, row: Mapping[str, Any]) -> None:
         text = {
-            key: orjson.dumps(row[key], option=orjson.OPT_SERIALIZE_NUMPY).decode() for key in JSON_COLUMNS
+            key: orjson.dumps(row[key], option=orjson.OPT_SERIALIZE_NUMPY).decode()
+            for key in JSON_COLUMNS
+            if row.get(key) is not None
         }
         extra = {key: str(row[key]) for key in ("time", "user") if row.get(key) is not None}
         reward = row.get("reward")

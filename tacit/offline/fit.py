@@ -35,14 +35,16 @@ def fit(
     progress: Progress | None = None,
     seed: int = 0,
     engine: str = "local",
+    silence: str | None = None,
 ) -> RewardModel:
     """Return a model of what feedback means, fitted to the episodes of the logs whose last action was random.
 
     `c` is what a state is worth in which no action is better than another. Episodes without the probability of their
     last action are used if `assume_uniform`, or if no test can tell their actions from uniform ones. Rewards in the
     logs are never used to fit: `anchors` says to "ignore" them, to "check" the decoding against them, or to "settle"
-    by them which way round it is, in each state and context where they tell. The engine "ray" reads finite data from
-    Parquet files, with the same result.
+    by them which way round it is, in each state and context where they tell. Episodes without feedback are `silence`,
+    which "counts" like any word, or is "missing" at random; it counts unless the layout says otherwise, and is missing
+    where feedback are vectors. The engine "ray" reads finite data from Parquet files, with the same result.
 
     >>> from tacit.envs.drawn_logs import draw_logs
     >>> from tacit.envs.synthetic import synthetic_mdp
@@ -51,7 +53,7 @@ def fit(
     ('works', 4000)
     """
     source = LogSource(logs)
-    request = FitRequest(source, c, assume_uniform, anchors, problems, progress, seed, engine)
+    request = FitRequest(source, c, assume_uniform, anchors, problems, progress, seed, engine, silence)
     return _choose_fitting(request, layout).fit()
 
 
@@ -63,6 +65,7 @@ def diagnose_logs(
     problems: Problems | None = None,
     progress: Progress | None = None,
     engine: str = "local",
+    silence: str | None = None,
 ) -> LogDiagnosis[Any]:
     """Return whether logs can be decoded, by fitting a model to them; rewards in them check which way round.
 
@@ -72,7 +75,9 @@ def diagnose_logs(
     'works'
     """
     source = LogSource(logs)
-    request = FitRequest(source, c, assume_uniform, IGNORE, problems, progress, engine=engine)
+    request = FitRequest(
+        source, c, assume_uniform, IGNORE, problems, progress, engine=engine, silence=silence
+    )
     try:
         return _choose_fitting(request, layout).diagnose()
     except NothingToLearnError as error:
@@ -83,14 +88,14 @@ def _choose_fitting(request: FitRequest, layout: Layout | None) -> TableFitting 
     """Return the fit of the kind that the logs are of."""
     check_engine_reads(request.source, request.engine)
     if layout is not None:
-        return TableFitting(request, layout)
+        return TableFitting(request, request.heard(layout))
     survey = _survey(request)
     if not survey.shapes:  # the pass over nothing says what is wrong with it
         list(read_through(request.source, lambda record, line: record, request.problems, request.progress))
     _check_horizons(survey, request.problems)
     if survey.text:
         return TextFitting(request, survey)
-    return TableFitting(request, survey.layout())
+    return TableFitting(request, survey.layout(request.silence))
 
 
 def _survey(request: FitRequest) -> Survey:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tacit.base.validation import check_choice
 from tacit.decoding.decoder import check_c
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
+from tacit.problem.layout import SILENCES, Layout
 
 IGNORE, CHECK, SETTLE = ANCHORS = ("ignore", "check", "settle")
 """What to do with rewards in the logs."""
@@ -24,13 +26,20 @@ class FitRequest:
     progress: Progress | None = None
     seed: int = 0
     engine: str = "local"
+    silence: str | None = None
 
     def __post_init__(self) -> None:
         check_c(self.c)
+        if self.silence is not None:
+            check_choice("silence", self.silence, SILENCES)
         if self.anchors not in ANCHORS:
             raise ValueError(
                 f"anchors must be one of {ANCHORS}, got {self.anchors!r}; leave them out to ignore"
             )
+
+    def heard(self, layout: Layout) -> Layout:
+        """Return a layout with silence taken for what was asked, if anything was."""
+        return layout if self.silence is None else replace(layout, silence=self.silence)
 
     @property
     def rules_broken(self) -> dict[str, int]:

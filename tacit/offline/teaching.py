@@ -59,6 +59,11 @@ class Teaching(Generic[T]):
             return None
         return self.known, 1.0 if p is None else 1 / (K * p)
 
+    def leave_out(self, reason: str) -> None:
+        """Count an episode that teaches nothing of what feedback means."""
+        self.episodes += 1
+        self.left_out[reason] += 1
+
     def accept_unknown(self, p_value: float) -> float | None:
         """Take in the rows of unknown probability if a test of uniformity lets them pass; return its p-value if so."""
         if p_value < UNIFORM_LEVEL:

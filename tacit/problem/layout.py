@@ -18,6 +18,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
+from tacit.base.validation import check_choice
 from tacit.problem.spaces import (
     Finite,
     Label,
@@ -30,6 +31,8 @@ from tacit.problem.spaces import (
 
 MOST_PLACES = 1 << 24
 """Of (layer, state, action), padded; where transitions are counted, memory ends long before."""
+COUNTS, MISSING = SILENCES = ("counts", "missing")
+"""What silence may be taken for; see `tacit.problem.silence`."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,9 @@ class Layout:
     """The known shape of a layered contextual MDP.
 
     `states[h]` are the labels of layer h (0-based; all distinct, one in the first layer), `actions[h][s]`
-    the labels of the actions that state s of layer h offers, `names` optional words for the states.
+    the labels of the actions that state s of layer h offers, `names` optional words for the states. `silence`
+    says what it means that a person was there and said nothing: it "counts" like any feedback, or it is
+    "missing" at random.
 
     >>> layout = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
     >>> layout.horizon, layout.n_states.tolist(), layout.mask.shape
@@ -51,6 +56,7 @@ class Layout:
     contexts: Space
     feedback: Space
     names: tuple[tuple[str, ...], ...] | None = None
+    silence: str = COUNTS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", tuple(map(tuple, self.states)))
@@ -140,6 +146,7 @@ class Layout:
             "contexts": self.contexts.to_json(),
             "feedback": self.feedback.to_json(),
             "names": [list(layer) for layer in self.names] if self.names else None,
+            "silence": self.silence,
         }
 
     @staticmethod
@@ -154,6 +161,7 @@ class Layout:
             contexts=space_from_json(saved.part("contexts")),
             feedback=space_from_json(saved.part("feedback")),
             names=_read_names(saved.entries("names")) if saved.has("names") else None,
+            silence=saved.choice("silence", SILENCES) if "silence" in saved else COUNTS,
         )
         saved.refuse_unread()
         return layout
@@ -266,6 +274,7 @@ def check_layout(layout: Layout) -> None:
     if layout.names and [len(n) for n in layout.names] != [len(layer) for layer in states]:
         raise ValueError("names must have the same shape as states; leave them out to use the labels")
     check_labels([name for layer in layout.names or () for name in layer])
+    check_choice("silence", layout.silence, SILENCES)
     if layout.horizon * max(map(len, states)) * layout.max_actions > MOST_PLACES:
         raise ValueError(
             f"a layout has at most {MOST_PLACES} places, layers x states x actions of the largest, got "

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from tacit.base.saved import Saved
 from tacit.base.validation import check_encodable
+from tacit.problem.silence import SILENCE
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,31 @@ def restore_choice(state: Mapping[str, Any]) -> Choice:
 
 
 class Reaction(NamedTuple):
-    """A tuple of the paper, (x, s, a, y): the last choice of an episode and the feedback that followed."""
+    """A tuple of the paper, (x, s, a, y): the last choice of an episode and the feedback that followed.
+
+    Silence is the empty remark, which nobody can make.
+    """
 
     choice: Choice
     feedback: str
+
+    @property
+    def words(self) -> str:
+        """Return the feedback as it is shown."""
+        return self.feedback or SILENCE
+
+
+NO_REMARK = ""
+"""Silence as a remark: models read it as they read any other, and it is always the same."""
+
+
+def read_remark(feedback: Any) -> str:
+    """Return feedback, which must be a text, as a remark; of None the one that silence is.
+
+    >>> read_remark("Lovely!"), read_remark(None)
+    ('Lovely!', '')
+    """
+    return NO_REMARK if feedback is None else check_text("feedback", feedback)
 
 
 def check_text(what: str, text: Any, may_be_empty: bool = False) -> str:

@@ -10,8 +10,16 @@ from tacit.base.checkpoint import CheckpointError
 from tacit.base.saved import Saved
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.stage import Stage
+from tacit.problem.layout import MISSING
 from tacit.problem.spaces import Label
-from tacit.text.conversation import Conversation, Exchange, TextContext, check_candidates, check_text
+from tacit.text.conversation import (
+    Conversation,
+    Exchange,
+    TextContext,
+    check_candidates,
+    check_text,
+    read_remark,
+)
 from tacit.text.model import RestoreModel, TextModel
 from tacit.text.models import CAUSAL, SMALL, make_model, restore_model
 from tacit.text.settings import TextSettings
@@ -64,9 +72,10 @@ class Conversations:
         """Return the context from a request, or a mapping with `request` and perhaps `profile`."""
         return TextContext.read(context)
 
-    def read_feedback(self, feedback: object) -> str:
-        """Return the feedback, which must be a text."""
-        return check_text("feedback", feedback)
+    def read_feedback(self, feedback: object) -> str | None:
+        """Return the feedback, which must be a text; None is silence, a remark of its own unless it is missing."""
+        missing = feedback is None and self.settings.silence == MISSING
+        return None if missing else read_remark(feedback)
 
     def read_state(self, episode: Episode, state: object, actions: Sequence[str] | None) -> tuple[int, Turn]:
         """Return the step and the turn; the same words and candidates as at the last step are a repeated question."""

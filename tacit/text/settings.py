@@ -9,6 +9,7 @@ from typing import Any
 from tacit.base.saved import Saved
 from tacit.base.validation import check_choice, check_encodable, check_number, check_whole
 from tacit.decoding.decoder import DecoderSettings
+from tacit.problem.layout import COUNTS, SILENCES
 from tacit.text.judges import JUDGES
 
 
@@ -18,7 +19,8 @@ class TextSettings:
 
     `horizon` choices make an episode, the first `exploration` episodes are uniform. `model` is "small", or a
     causal language model: "smol", "paper", or the name of one on the hub. `judge` (for baselines) names a reader of
-    feedback that takes the decoder's place; with `improves="last"` all but the last choice stay uniform.
+    feedback that takes the decoder's place; with `improves="last"` all but the last choice stay uniform. `silence`
+    "counts" like any remark, or is "missing" at random.
     """
 
     horizon: int = 2
@@ -28,6 +30,7 @@ class TextSettings:
     model: str = "small"
     judge: str = ""
     improves: str = "all"
+    silence: str = COUNTS
 
     def __post_init__(self) -> None:
         check_whole("horizon", self.horizon, 1)
@@ -40,6 +43,7 @@ class TextSettings:
         check_encodable("the name of the model", self.model)
         check_choice("judge", self.judge, ("", *sorted(JUDGES)))
         check_choice("improves", self.improves, ("all", "last"))
+        check_choice("silence", self.silence, SILENCES)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values that `from_json` reads."""

@@ -14,7 +14,7 @@ from tacit.base.validation import SIMPLEX_TOLERANCE
 from tacit.learning.episode import Episode
 from tacit.learning.stage import NOTHING, Lesson, Stage
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
-from tacit.text.conversation import Choice, Conversation, Reaction, restore_choice
+from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction, restore_choice
 from tacit.text.evidence import STILL_EXPLORING, UNTESTED, find_evidence
 from tacit.text.judges import JUDGES
 from tacit.text.model import FitProgress, TextModel
@@ -66,7 +66,7 @@ class TextExploration:
         """Return uniform choices."""
         return TalkPlan(self.name, explores=True)
 
-    def learn(self, episode: Episode, feedback: str | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: str | None, outcome: int | None = None) -> Lesson:
         """Return the reaction kept; what it means is not known yet."""
         if feedback is None:
             return NOTHING
@@ -128,7 +128,7 @@ class TextLearning:
         gamma = gamma_at(self.learned + 1, len(candidates), self.settings.gamma_scale)
         return np.asarray(inverse_gap_weights(self.model.score(conversation, candidates), gamma))
 
-    def learn(self, episode: Episode, feedback: str | None) -> Lesson:
+    def learn(self, episode: Episode, feedback: str | None, outcome: int | None = None) -> Lesson:
         """Return the feedback decoded and a step of REINFORCE with it; what was explored is only decoded."""
         if feedback is None:
             return NOTHING
@@ -190,5 +190,7 @@ def restore_reaction(state: Mapping[str, Any]) -> Reaction:
     """Return the reaction that `reaction_state` described."""
     saved = Saved.of(state)
     feedback = saved.text("feedback")
-    saved.check(bool(feedback.strip()), "feedback", "a text that is not empty")
+    saved.check(
+        feedback == NO_REMARK or bool(feedback.strip()), "feedback", "a text that is not empty, or silence"
+    )
     return Reaction(restore_choice(saved.part("choice")), feedback)

@@ -12,6 +12,7 @@ from scipy.special import bdtr
 
 from tacit.decoding.judgement import HETEROGENEOUS, Judgements
 from tacit.problem.layout import Layout
+from tacit.problem.silence import encode_feedback
 from tacit.problem.spaces import Encoded
 from tacit.trust.findings import Finding, name_place
 
@@ -32,7 +33,10 @@ ANCHOR_CODES = frozenset(("decoded-upside-down", "anchors-agree", "anchors-undec
 
 @dataclass(frozen=True)
 class Anchor:
-    """An episode whose outcome is known: context, last state and feedback as the layout labels them, reward 0 or 1."""
+    """An episode whose outcome is known: context, last state and feedback as the layout labels them, reward 0 or 1.
+
+    Feedback None is silence.
+    """
 
     context: object
     state: object
@@ -54,7 +58,7 @@ def find_orientation(
     agreed: dict[str, list[bool]] = {}
     for anchor in anchors:
         x, s, y = _encode_anchor(layout, anchor)
-        reward = meaning(x, s, y)
+        reward = None if y is None else meaning(x, s, y)
         if reward is not None:
             place = name_place(layout, s, anchor.context)
             agreed.setdefault(place, []).append((reward >= 0.5) == bool(anchor.reward))
@@ -110,11 +114,11 @@ def meaning_by_phi(judgements: Judgements) -> Callable[[Encoded, int, Encoded], 
     return meaning
 
 
-def _encode_anchor(layout: Layout, anchor: Anchor) -> tuple[Encoded, int, Encoded]:
+def _encode_anchor(layout: Layout, anchor: Anchor) -> tuple[Encoded, int, Encoded | None]:
     s = layout.endings.find(anchor.state)
     if anchor.reward not in (0, 1):
         raise ValueError(
             f"an anchor's reward must be 0 or 1, got {anchor.reward!r}; leave out what is in between"
         )
     x = layout.contexts.encode(anchor.context, "an anchor's context")
-    return x, s, layout.feedback.encode(anchor.feedback, "an anchor's feedback")
+    return x, s, encode_feedback(layout, anchor.feedback, "an anchor's feedback")

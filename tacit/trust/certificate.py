@@ -20,7 +20,7 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.base.saved import LARGEST, Saved
-from tacit.decoding.counts import PlaceIndex, SeenCounts
+from tacit.decoding.counts import PlaceIndex, SeenCounts, without_unmet_silence
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
     HOMOGENEOUS,
@@ -156,12 +156,12 @@ def describe_places(
     Where there are more than a few, each is dealt anew without the values and actions that it never met. That changes
     the draws, not their law, and places that met the same are dealt once.
     """
-    cells = sum(effective.shape[2] * len(judgement.tuples) for judgement in judgements.values())
+    cells = sum(effective.spoken * len(judgement.tuples) for judgement in judgements.values())
     found: dict[PlaceIndex, Place] = {}
     dealing = Dealing(whole=cells <= MOST_DEALT)
     for at in sorted(judgements, key=lambda at: -judgements[at].tuples.sum())[:MOST_PLACES]:
         judgement = judgements[at]
-        table = effective.table(*at)[:, : len(judgement.tuples)]
+        table = without_unmet_silence(effective.table(*at)[:, : len(judgement.tuples)])
         distances = dealing.deal(table)
         if distances is None:
             break
@@ -262,11 +262,12 @@ def validation_losses(
         K = int(layout.endings.n_actions[s])
         learned = fitted.table(s, x)[:, :K]
         judgement = judge(learned, c, settings)
-        table, h = whole[:, :K], np.full((held.shape[2], K), 1 / K)
+        table = without_unmet_silence(whole[:, :K])
+        h = np.full(table.shape, 1 / K)
         uniform += table.sum() * (1 - 1 / K)
         if judgement.kind == HETEROGENEOUS:
-            seen = learned.sum(axis=1) > 0
-            h[seen] = ideal_posterior(judgement.f, judgement.phi[seen])
+            seen = learned[: len(table)].sum(axis=1) > 0
+            h[seen] = ideal_posterior(judgement.f, judgement.phi[: len(table)][seen])
         n = table.sum(axis=1)
         ours += float((n * (h * h).sum(axis=1) - 2 * (table * h).sum(axis=1) + n).sum())
     total = max(held.total, 1e-12)

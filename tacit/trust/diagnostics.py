@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.decoding.counts import PlaceIndex, SeenCounts
+from tacit.decoding.counts import PlaceIndex, SeenCounts, without_unmet_silence
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -70,7 +70,7 @@ def diagnose(
     end where nothing is settled.
 
     >>> layout = Layout.regular([1], n_actions=3, n_contexts=1, n_feedback=2)
-    >>> counts = SeenCounts.of_dense(np.array([[[[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]]]]))
+    >>> counts = SeenCounts.of_dense(np.array([[[[27.0, 3.0, 3.0], [3.0, 27.0, 27.0], [0.0, 0.0, 0.0]]]]))
     >>> from tacit.trust.findings import verdict
     >>> verdict(diagnose(layout, counts))
     'works'
@@ -274,8 +274,9 @@ def split_by_phi(
         for cluster in (phi > 0.5, phi <= 0.5):
             tables.append(numbers * cluster[:, None])
             others.append(numbers[~cluster].sum(axis=0))
-    testable = dependable_tables(np.array(tables))
-    return np.array(tables)[testable], np.array(others)[testable]
+    stacked = without_unmet_silence(np.array(tables))
+    testable = dependable_tables(stacked)
+    return stacked[testable], np.array(others)[testable]
 
 
 def check_counts(layout: Layout, counts: SeenCounts) -> None:
@@ -284,8 +285,8 @@ def check_counts(layout: Layout, counts: SeenCounts) -> None:
     shape = counted_shape(layout)
     if counts.shape != shape:
         raise ValueError(
-            f"counts must have the shape {shape} (last states, contexts, feedback, actions), got {counts.shape}; "
-            "count tuples with tacit.decoding.counts.count_tuples"
+            f"counts must have the shape {shape} (last states, contexts, feedback with silence, actions), got "
+            f"{counts.shape}; count tuples with tacit.decoding.counts.count_tuples"
         )
     numbers = counts.numbers
     if not np.all(np.isfinite(numbers)) or np.any(numbers < 0) or np.any(numbers != np.rint(numbers)):

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from tacit.base.arrays import BoolArray, FloatArray
-from tacit.decoding.counts import PlaceIndex, SeenCounts
+from tacit.decoding.counts import PlaceIndex, SeenCounts, without_unmet_silence
 
 DRAWS = 999
 """Tables dealt in a permutation test: the least p-value is a thousandth."""
@@ -120,7 +120,7 @@ def largest_places(counts: SeenCounts, places: Sequence[PlaceIndex], tables: int
     >>> largest_places(counts, counts.places)
     [(0, 0)]
     """
-    most = max(MOST_DEALT // (tables * counts.shape[2] * counts.shape[3]), 1)
+    most = max(MOST_DEALT // (tables * counts.spoken * counts.shape[3]), 1)
     if len(places) <= most:
         return list(places)
     tuples = dict(zip(counts.places, counts.tuples.tolist(), strict=True))
@@ -136,5 +136,6 @@ def dependable_places(counts: SeenCounts) -> list[PlaceIndex]:
 
 
 def stack_tables(counts: SeenCounts, places: Iterable[PlaceIndex]) -> FloatArray:
-    """Return the tables of some places, (T, V, K)."""
-    return np.array([counts.table(*place) for place in places]).reshape(-1, *counts.shape[2:])
+    """Return the tables of some places, (T, V, K); without silence where nobody was silent."""
+    tables = np.array([counts.table(*place) for place in places]).reshape(-1, *counts.shape[2:])
+    return without_unmet_silence(tables)

@@ -15,7 +15,7 @@ from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 
 SHAPE = (3, 4, 5, 6)
-LAYOUT = Layout.regular([1, 3], n_actions=6, n_contexts=4, n_feedback=5)
+LAYOUT = Layout.regular([1, 3], n_actions=6, n_contexts=4, n_feedback=4)  # and silence
 HUGE = (900, 90, 90, 20)
 WHOLE_ARRAY = 900 * 90 * 90 * 20 * 8
 
@@ -59,8 +59,9 @@ def test_sums_are_those_of_whole_arrays_to_the_last_bit(n):
     np.testing.assert_array_equal(dense(counts.weight), weight)
     np.testing.assert_array_equal(dense(counts.square)[:, :, 0], square)
     np.testing.assert_array_equal(dense(counts.effective()), effective_whole(weight, square))
-    assert counts.weight.total == weight.sum()
-    assert counts.effective_size == (weight.sum() ** 2 / square.sum() if n else 0.0)
+    total = weight[:, :, :-1].ravel().sum() + weight[:, :, -1].sum()  # words, then silence
+    assert counts.weight.total == total
+    assert counts.effective_size == (total**2 / square.sum() if n else 0.0)
     np.testing.assert_array_equal(counts.n.by_ending(), whole.sum(axis=(1, 2, 3)))
     np.testing.assert_array_equal(counts.n.by_action(), whole.sum(axis=(1, 2)))
     np.testing.assert_array_equal(dense(counts.n.over_values())[:, :, 0], whole.sum(axis=2))

@@ -1,6 +1,6 @@
 """Equation 6 and Lemmas 3.4 and 3.7, by hand, against the slow twin and on random instances."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pytest
@@ -8,10 +8,22 @@ import reference_decoder as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.decoding.decoder import DecoderSettings, LipschitzDecoder, build_decoder, check_settings, ramp
+from tacit.decoding.decoder import (
+    ConstantDecoder,
+    DecoderSettings,
+    LipschitzDecoder,
+    build_decoder,
+    check_settings,
+    ramp,
+)
 from tacit.decoding.posterior import ideal_posterior
+from tacit.learning.settings import Settings
+from tacit.logs.reading import LogSource
+from tacit.offline.fit import diagnose_logs, fit
+from tacit.offline.request import FitRequest
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
+from tacit.text.settings import TextSettings
 
 ROUNDING = 1e-9
 deterministic = settings(derandomize=True, deadline=None, max_examples=200)
@@ -218,3 +230,24 @@ def test_settings_are_checked_for_every_last_layer_state():
     check_settings(Layout.regular([1, 2], 5, 2, 2), DecoderSettings(0.9, 1.3))
     with pytest.raises(ValueError, match="'never': M must be in"):
         check_settings(ragged_layout(Finite((0, 1))), DecoderSettings(0.9, 1.3))
+
+
+@pytest.mark.parametrize("c", [2, -1, float("nan"), float("inf"), 1.0000001, "0.5", True, None])
+@pytest.mark.parametrize(
+    "give",
+    [
+        lambda c: DecoderSettings(c=c),
+        lambda c: LipschitzDecoder(0.9, 1.3, c, 5),
+        ConstantDecoder,
+        lambda c: TextSettings(decoder=DecoderSettings(0.9, 1.0, c)),
+        lambda c: FitRequest(LogSource([]), c),
+        lambda c: fit([], c),
+        lambda c: diagnose_logs([], c),
+        lambda c: Settings.from_json(
+            Settings().to_json() | {"decoder": asdict(DecoderSettings()) | {"c": c}}
+        ),
+    ],
+)
+def test_c_outside_0_to_1_is_refused_wherever_it_is_given(give, c):
+    with pytest.raises(ValueError, match=r"\bc must be"):
+        give(c)

@@ -12,8 +12,9 @@ from reference_decoder import RAGGED, SYNTHETIC, ragged_tuples, synthetic_tuples
 
 from tacit.decoding.decoder import DecoderSettings, build_decoder
 from tacit.decoding.inverse_kinematics import fit_posterior
+from tacit.decoding.network_inputs import NetworkInputs
 from tacit.decoding.networks import (
-    NetworkInputs,
+    NeuralPosterior,
     descend,
     initial_weights,
     mean_loss,
@@ -22,6 +23,7 @@ from tacit.decoding.networks import (
     train_networks,
 )
 from tacit.decoding.posterior import PosteriorSettings, ideal_posterior
+from tacit.decoding.reading import NeuralReading
 from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
@@ -198,3 +200,42 @@ def test_without_torch_training_says_what_to_install(monkeypatch):
 def test_torch_is_not_imported_before_training():
     code = "import sys, tacit.decoding.networks, tacit.decoding.decoder; assert 'torch' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def silent_tuples(layout, n=400, silent=True):
+    """Return tuples of one state: after the first action people speak, after the others they are mostly silent."""
+    rng = np.random.default_rng(0)
+    actions = rng.integers(layout.max_actions, size=n)
+    finite = isinstance(layout.contexts, Finite)
+    contexts = rng.integers(2, size=n) if finite else rng.normal(size=(n, layout.contexts.dimension))
+    words = rng.integers(2, size=n)
+    quiet = (rng.random(n) < np.where(actions == 0, 0.1, 0.9)) & silent
+    return Tuples(contexts, np.zeros(n, dtype=np.int64), actions, np.where(quiet, 2, words))
+
+
+@pytest.mark.parametrize("contexts", [Finite((0, 1)), Vectors(2)])
+def test_silence_is_an_input_where_it_was_met_and_uniform_where_not(contexts):
+    layout = replace(Layout.regular([1], n_actions=4, n_contexts=2, n_feedback=2), contexts=contexts)
+    settings = PosteriorSettings("neural", max_steps=300, restarts=1)
+    x = 0 if isinstance(contexts, Finite) else np.zeros(2)
+    met, unmet = (
+        fit_posterior(layout, silent_tuples(layout, silent=silent), settings) for silent in (True, False)
+    )
+    assert (len(met.feedback.mean), len(unmet.feedback.mean)) == (3, 2)
+    assert met.predict(x, 2, 0)[0] < 0.15
+    assert met.predict(x, 1, 0)[0] > 0.6
+    np.testing.assert_array_equal(unmet.predict(x, 2, 0), [0.25] * 4)
+    for posterior in (met, unmet):
+        again = NeuralPosterior.from_state(layout, posterior.to_state())
+        np.testing.assert_array_equal(again.predict(x, 2, 0), posterior.predict(x, 2, 0))
+        decoder = build_decoder(layout, posterior, DecoderSettings(theta=0.9, M=1.2))
+        assert 0 <= decoder.decode(x, 2, 0, 0) <= 1
+
+
+def test_a_reading_keeps_silence_that_its_networks_never_met():
+    layout = replace(Layout.regular([1], n_actions=4, n_contexts=2, n_feedback=2), contexts=Vectors(2))
+    settings = PosteriorSettings("neural", max_steps=300, restarts=1)
+    for silent, value in ((True, 0), (False, 2)):
+        reading = NeuralReading(layout, fit_posterior(layout, silent_tuples(layout, silent=silent), settings))
+        assert reading.read_one(np.zeros(2), 0, 2)[1] == value
+        assert reading.read_one(np.zeros(2), 0, 1)[1] in (0, 1)

@@ -192,7 +192,7 @@ def changed(**arrays):
         ("actions", np.full(10, -1), "action of tuple 0"),
         ("states", np.full(10, 2), "state of tuple 0 must be an index from 0 to 1"),
         ("contexts", np.full(10, 2), "contexts of tuple 0"),
-        ("feedback", np.full(10, 2), "feedback of tuple 0"),
+        ("feedback", np.full(10, 3), "feedback of tuple 0"),
         ("feedback", np.full(10, 0.5), "feedback must be a line of integer indices"),
     ],
 )

@@ -5,12 +5,16 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from tacit.agent import Agent
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.layered import LayeredEnv
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic, synthetic_mdp
+from tacit.logs.reading import read_logs
+from tacit.logs.writing import LogWriter
 from tacit.problem.layout import Layout
 from tacit.problem.mdp import largest_reach, solve_optimal
+from tacit.simulate import Simulation
 
 ENVIRONMENTS = {
     **{name: lambda name=name: synthetic(name) for name in VARIANTS},
@@ -211,3 +215,53 @@ def test_without_a_layout_any_length_is_taken():
 def test_vectors_are_needed_where_the_layout_says_so():
     with pytest.raises(ValueError, match="context_vectors"):
         LayeredEnv(synthetic_mdp(), context_vectors=np.zeros((2, 3)))
+
+
+class Ending(gym.Env):
+    """One state a step; ends as it is told to: (steps, terminated, info)."""
+
+    def __init__(self, steps, terminated, **info):
+        self.steps, self.terminated, self.info = steps, terminated, info
+
+    def reset(self, *, seed=None, options=None):
+        self.taken = 0
+        return {"context": 0, "state": 0}, {}
+
+    def step(self, action):
+        self.taken += 1
+        over = self.taken == self.steps
+        ended = (over and self.terminated, over and not self.terminated, self.info if over else {})
+        return {"context": 0, "state": self.taken}, 0.0, *ended
+
+
+@pytest.mark.parametrize(
+    ("steps", "terminated", "info", "feedback", "broke_off"),
+    [
+        (2, True, {"feedback": 1}, 1, False),
+        (2, True, {"feedback": None}, None, False),
+        (2, True, {}, None, False),
+        (2, False, {"feedback": 1}, 1, False),
+        (2, False, {}, None, True),
+        (1, False, {}, None, True),
+    ],
+)
+def test_an_episode_that_terminates_without_feedback_is_silent_and_a_truncated_one_broke_off(
+    steps, terminated, info, feedback, broke_off, tmp_path
+):
+    layout = Layout.regular([1, 1], n_actions=3, n_contexts=1, n_feedback=2)
+    agent, source = Agent(layout), GymSource(Ending(steps, terminated, **info), layout)
+    with LogWriter(tmp_path / "logs.jsonl") as log:
+        Simulation(agent, source, 0, log=log).run(1)
+    assert (source.feedback, source.broke_off) == (feedback, broke_off)
+    assert agent.stage.counts.seen().total == (not broke_off)
+    assert not agent.open_episodes
+    (logged,) = read_logs(tmp_path / "logs.jsonl", strict=True)
+    assert (logged.feedback, logged.abandoned, len(logged.steps)) == (feedback, broke_off, steps)
+
+
+def test_an_episode_that_ends_too_early_without_breaking_off_is_still_refused():
+    layout = Layout.regular([1, 1], n_actions=3, n_contexts=1, n_feedback=2)
+    source = GymSource(Ending(1, True), layout)
+    source.begin()
+    with pytest.raises(ValueError, match="ended after 1"):
+        source.step(0)

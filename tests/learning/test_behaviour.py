@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tacit.agent import Agent
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.posterior import PosteriorSettings
 from tacit.envs.gym_adapter import GymSource
@@ -135,3 +136,19 @@ def test_the_fast_recipe_revises_a_wrong_judgement():
     Simulation(agent, liar, 0, env.mdp).run(300)
     _, _, regrets, _ = Simulation(agent, GymSource(env), 0, env.mdp).run(EPISODES).arrays()
     assert regrets[-2000:].mean() < 0.05
+
+
+def happy_alone(seen, info):
+    """Return what a pleased person said; the others say nothing."""
+    return info["feedback"] if info["evaluation"]["reward"] else None
+
+
+@pytest.mark.parametrize("silence", ["counts", "missing"])
+def test_where_only_happy_people_react_silence_must_count(silence):
+    """The control: with silence left out, all feedback there is means a reward, and it tells no action from another."""
+    env = synthetic("balanced")
+    layout = replace(env.layout, silence=silence)
+    source = GymSource(env, layout, feedback_of=happy_alone)
+    trace = Simulation(Agent(layout, seed=0), source, 0).run(3000)
+    learned = np.mean(trace.rewards[-1000:])
+    assert learned > 0.6 if silence == "counts" else learned < 0.3

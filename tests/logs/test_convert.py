@@ -40,6 +40,10 @@ VARIED = (
         8, {"age": 41, "_visits": 2}, (LoggedStep(0, 1, (0, 1, "1"), 1.0),), [0.5, 1], 17.5, 4, 0.25
     ),
     LoggedEpisode("8", 0.5, (LoggedStep([1.5, 2], {"x": 1}, ({"x": 1}, {"x": 2})),), 0, "yesterday"),
+    LoggedEpisode("silent", "new", (LoggedStep("start", "ask", ("ask", "show"), 0.5),), None),
+    LoggedEpisode(
+        "broke off", "new", (LoggedStep("start", "ask"), LoggedStep("asked", "go")), None, abandoned=True
+    ),
     LoggedEpisode(
         "odd.1", True, (LoggedStep("", False, (False, True), 0.1),) * 2, {"stars": 4}, reward=False
     ),
@@ -97,9 +101,9 @@ def test_what_goes_to_dsjson_comes_back(tmp_path, ending):
             writer.write(episode)
     there = convert(tmp_path / "logs.jsonl", tmp_path / f"events.{ending}", "dsjson")
     back = convert(tmp_path / f"events.{ending}", tmp_path / "back.jsonl", "logs")
-    assert (there.episodes, there.rows, back.episodes, back.rows) == (4, 7, 4, 4)
+    assert (there.episodes, there.rows, back.episodes, back.rows) == (6, 10, 6, 6)
     assert (tmp_path / "back.jsonl").read_bytes() == (tmp_path / "logs.jsonl").read_bytes()
-    assert there.left_out == {"no probability in some step": 1, "no reward known": 1}
+    assert there.left_out == {"no probability in some step": 1, "no reward known": 3}
 
 
 def test_simulated_logs_come_back_through_parquet_too(tmp_path):
@@ -138,10 +142,8 @@ def test_an_event_of_vowpal_wabbit_is_an_episode_of_one_step(tmp_path):
 
 def test_cost_is_feedback_or_reward_only_if_asked(tmp_path):
     event = without(DRINK, "o", _label_cost=-1)
-    found, problems = kept(tmp_path, [event])
-    assert found == []
-    assert problems.by_rule == {"no-feedback": 1}
-    assert "--feedback-from cost" in problems.first[0].message
+    [episode], problems = kept(tmp_path, [event])
+    assert (episode.feedback, problems.total) == (None, 0)  # nobody said anything
     [episode], _ = kept(tmp_path, [event], feedback_from="cost")
     assert (episode.feedback, episode.reward) == (-1.0, None)
     [episode], _ = kept(tmp_path, [DRINK], reward_from="cost")
@@ -187,8 +189,8 @@ def test_an_event_with_little_is_read_too(tmp_path):
         (without(DRINK, a=[4, 9, 1, 2]), "bad-action"),
         (without(DRINK, p=[0.5]), "bad-probability"),
         (without(DRINK, p=[0.0, 0.5, 0.25, 0.25]), "bad-probability"),
-        (without(DRINK, "o"), "no-feedback"),
-        (without(DRINK, o=[{"v": {"mood": "good"}}]), "no-feedback"),
+        (without(DRINK, "o", episode_id="e"), "no-feedback"),
+        (without(DRINK, o=[{"v": {"mood": "good"}}]), "bad-feedback"),
         (without(DRINK, previous_id="e10"), "bad-link"),
         (without(DRINK, "EventId", episode_id="e"), "bad-link"),
         (without(DRINK, episode_id=["e"]), "bad-link"),
@@ -423,3 +425,18 @@ def test_a_conversion_tells_of_every_episode(tmp_path):
             writer.write(episode)
     done = convert(tmp_path / "logs.jsonl", tmp_path / "out.dsjson", "dsjson", progress=told.append)
     assert sum(told) == done.episodes == 7
+
+
+def test_a_chain_of_others_says_silence_by_an_empty_list_of_outcomes(tmp_path):
+    first = without(DRINK, "o", episode_id="e", EventId="1")
+    last = without(DRINK, episode_id="e", EventId="2", previous_id="1", o=[])
+    [episode], problems = kept(tmp_path, [first, last])
+    assert (episode.feedback, len(episode.steps), problems.total) == (None, 2, 0)
+
+
+def test_a_conversion_tells_how_many_are_silent(tmp_path):
+    path = write_lines(tmp_path / "events.dsjson", [without(DRINK, "o"), DRINK | {"EventId": "e12"}])
+    assert convert(path, tmp_path / "logs.jsonl", "logs").silent == 1
+    write_lines(path, [without(DRINK, "o")])
+    said = CliRunner().invoke(app, ["convert", str(path), str(tmp_path / "all.jsonl"), "--to", "logs"]).output
+    assert "1 episodes have no feedback, which is silence; where events have a cost" in " ".join(said.split())

@@ -39,6 +39,8 @@ EPISODES = [
     LoggedEpisode("e1", "new", (LoggedStep("start", "ask", ("ask", "tell"), 0.25),), "thanks", reward=1.0),
     LoggedEpisode(7, {"age": 41, "visits": 2.5}, (LoggedStep(0, 1), LoggedStep([1.0, 2.0], "b")), [0.5, -1]),
     LoggedEpisode("e3", True, (LoggedStep("s", 3, (3, 4)),), 0.25, time="2026-11-15", user="u"),
+    LoggedEpisode("silent", "new", (LoggedStep("start", "ask"),), None),
+    LoggedEpisode("broke off", "new", (LoggedStep("start", "ask"),), None, abandoned=True),
 ]
 STEP = {"state": "start", "action": "ask"}
 BAD = {
@@ -52,7 +54,8 @@ BAD = {
     "bad-actions": {**GOOD, "steps": [{**STEP, "actions": []}]},
     "action-not-offered": {**GOOD, "steps": [{**STEP, "actions": ["tell"]}]},
     "bad-probability": {**GOOD, "steps": [{**STEP, "probability": 1.5}]},
-    "no-feedback": {**GOOD, "feedback": None},
+    "bad-feedback": {**GOOD, "feedback": {"mood": "good"}},
+    "bad-abandoned": {**GOOD, "feedback": None, "abandoned": "yes"},
     "bad-reward": {**GOOD, "reward": "much"},
 }
 
@@ -73,7 +76,7 @@ def test_what_is_written_is_read(tmp_path, ending):
         for episode in EPISODES:
             writer.write(episode)
     assert list(read_logs(path)) == EPISODES
-    assert [each.source for each in read_logs(path)] == [(str(path), n) for n in (1, 2, 3)]
+    assert [each.source for each in read_logs(path)] == [(str(path), n) for n in (1, 2, 3, 4, 5)]
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
@@ -252,7 +255,7 @@ def test_probabilities_are_the_plans():
     agent = Agent(synthetic().layout, seed=3)
     episode = agent.begin(0)
     agent.act(episode, 0)
-    with pytest.raises(ValueError, match="has ended with feedback"):
+    with pytest.raises(ValueError, match="has taken a step and ended"):
         log_of(episode)
     agent.act(episode, 1)
     agent.act(episode, 3)

@@ -89,12 +89,12 @@ def test_episodes_in_memory_count_once_too_and_in_every_pass():
 
 
 def test_a_bad_record_does_not_take_a_name(tmp_path):
-    bad = episode("a").to_json() | {"feedback": None}
+    bad = episode("a").to_json() | {"feedback": {}}
     path = tmp_path / "logs.jsonl"
     path.write_text(json.dumps(bad) + "\n" + json.dumps(episode("a").to_json()))
     problems = Problems()
     assert len(list(read_logs(path, problems=problems))) == 1
-    assert dict(problems.by_rule) == {"no-feedback": 1}
+    assert dict(problems.by_rule) == {"bad-feedback": 1}
 
 
 def test_events_of_an_episode_that_come_again_are_told(tmp_path):

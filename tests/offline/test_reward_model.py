@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from drawn_counts import everybody_spoke
 from traced_memory import peak
 
 import tacit
@@ -337,7 +338,7 @@ def test_uniformity_is_tested():
 
 def test_the_validation_loss_of_noise_is_that_of_guessing():
     layout = synthetic_mdp().layout
-    counts = SeenCounts.of_dense(np.full((2, 2, 2, 5), 20.0))
+    counts = everybody_spoke(np.full((2, 2, 2, 5), 20.0))
     ours, uniform = validation_losses(layout, counts, counts, 0.0, JudgementSettings())
     assert ours == pytest.approx(uniform) == pytest.approx(0.8)
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from drawn_counts import everybody_spoke
 
 from tacit.agent import Agent
-from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
@@ -106,7 +106,7 @@ def test_the_stage_of_counts_is_the_one_that_would_have_counted():
     """What `from_counts` makes saves and loads as any stage, and judges as one that met the tuples itself."""
     setup = Setup(synthetic().mdp.layout, Settings())
     counts = np.random.default_rng(0).integers(0, 9, (2, 2, 2, 5)).astype(float)
-    tuples, dynamics = SeenCounts.of_dense(counts), TransitionCounts(setup.layout)
+    tuples, dynamics = everybody_spoke(counts), TransitionCounts(setup.layout)
     stage = FastLearning.from_counts(setup, tuples, dynamics, 600)
     again = FastLearning.from_state(setup, stage.to_state())
     assert (again.episodes, again.explored) == (600, 600)

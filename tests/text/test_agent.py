@@ -5,7 +5,7 @@ import pytest
 from text_samples import SHORT, HashingEncoder, shop_env, small_model
 
 from tacit.agent import Agent
-from tacit.checks import CHECKS, EPISODES, Log, check_save_and_load, saved
+from tacit.checks import CHECKS, EPISODES, Log, check_save_and_load, play_out, saved
 from tacit.envs.booking import BookingEnv
 from tacit.envs.gym_adapter import GymSource
 from tacit.experiments.text_learners import TEXT_LEARNERS
@@ -233,3 +233,27 @@ def test_text_that_cannot_be_written_down_is_refused_and_nothing_is_lost(stage, 
         Simulation(one, GymSource(shop_env()), 1).run(3)
     agent.save(tmp_path / "agent")
     assert saved(load(tmp_path / "agent")) == saved(twin)
+
+
+def test_where_only_happy_people_react_silence_is_a_remark_of_its_own():
+    """The control: where silence is missing, reactions are few and say nothing, and exploration does not end."""
+    happy = lambda seen, info: info["feedback"] if info["evaluation"]["reward"] else None  # noqa: E731
+    ends = {}
+    for silence in ("counts", "missing"):
+        settings = TextSettings(exploration=250, silence=silence)
+        agent = TEXT_LEARNERS["tacit"].make(settings, 3, small_model(cache=CACHE))
+        trace = Simulation(agent, GymSource(shop_env(), feedback_of=happy), 5).run(700)
+        ends[silence] = np.mean(trace.rewards[-150:])
+    assert ends["counts"] > 0.9
+    assert ends["missing"] < 0.2
+
+
+@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
+def test_silence_in_conversations_survives_saving(tmp_path):
+    agent = make()(0)
+    for n, (episode, entry) in enumerate(play_out(agent, GymSource(shop_env()), 0, n) for n in range(6)):
+        agent.end(episode, None if n % 2 else entry.feedback)
+    agent.save(tmp_path / "agent")
+    assert saved(load(tmp_path / "agent")) == saved(agent)
+    assert [reaction.feedback == "" for reaction in agent.stage.reactions] == [False, True] * 3
+    assert agent.stage.reactions[1].words == "(silence)"

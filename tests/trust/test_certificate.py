@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from drawn_counts import everybody_spoke
 
-from tacit.decoding.counts import SeenCounts
 from tacit.decoding.judgement import JudgementSettings, judge_all
 from tacit.problem.layout import Layout
 from tacit.trust import certificate
@@ -19,7 +19,7 @@ def draw_places(tuples=8, seed=0):
     for s, x in np.ndindex(12, 5):
         n = tuples + s
         np.add.at(counts[s, x], (generator.integers(6, size=n), generator.integers(4, size=n)), 1)
-    return SeenCounts.of_dense(counts)
+    return everybody_spoke(counts)
 
 
 def describe(counts):
@@ -67,6 +67,6 @@ def test_tables_that_are_alike_are_dealt_once(monkeypatch):
     counts = np.zeros((12, 5, 6, 4))
     for n, (s, x) in enumerate(np.ndindex(12, 5)):
         counts[s, x, n % 6, n % 4] = 2.0  # two tuples of one value and one action, wherever they stand
-    places, _ = describe(SeenCounts.of_dense(counts))
+    places, _ = describe(everybody_spoke(counts))
     assert (len(places), len(dealt)) == (60, 1)
     assert trim(np.zeros((3, 2))).shape == (0, 0)

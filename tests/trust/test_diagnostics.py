@@ -6,13 +6,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from drawn_counts import draw_counts
+from drawn_counts import draw_counts, everybody_spoke
 from gymnasium.utils.env_checker import check_env
 from learners import SMALL, SMALL_VECTORS, make_learner, source_for
 from scipy.stats import binomtest, chi2_contingency
 
 from tacit.agent import Agent
-from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
@@ -38,7 +37,7 @@ UNHEALTHY = {
 
 
 def examine(layout, counts, *told, **more):
-    return diagnose(layout, SeenCounts.of_dense(counts), *told, **more)
+    return diagnose(layout, everybody_spoke(counts), *told, **more)
 
 
 def layout_of(K, Y, states=("good", "bad"), contexts=1):

@@ -12,6 +12,7 @@ from tacit.decoding.judgement import HETEROGENEOUS, Judgements
 from tacit.decoding.reading import Reading
 from tacit.decoding.tuples import counted_shape
 from tacit.logs.encoding import EncodedEpisode
+from tacit.problem.silence import decode_feedback
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import ANCHOR_LEVEL, Anchor, coin_chance, find_orientation, meaning_by_phi
 from tacit.trust.findings import Finding
@@ -39,8 +40,8 @@ class ReadOutcome(NamedTuple):
 
 
 def known_outcome(episode: EncodedEpisode) -> KnownOutcome | None:
-    """Return the outcome of an episode if the log tells it, and it is 0 or 1."""
-    if episode.reward not in (0, 1):
+    """Return the outcome of an episode if the log tells it, it is 0 or 1, and there was feedback."""
+    if episode.reward not in (0, 1) or episode.feedback is None:
         return None
     return KnownOutcome(episode.context, episode.states[-1], episode.feedback, int(episode.reward or 0))
 
@@ -71,7 +72,7 @@ def find_agreement(
     """Yield the belief that no data can test and, given outcomes, whether they bear it out."""
     layout = reading.counted
     anchors = [
-        Anchor(layout.contexts.decode(x), layout.endings.labels[s], layout.feedback.decode(y), r)
+        Anchor(layout.contexts.decode(x), layout.endings.labels[s], decode_feedback(layout, y), r)
         for s, x, y, r in outcomes
     ]
     yield from find_orientation(layout, anchors, meaning_by_phi(judgements))

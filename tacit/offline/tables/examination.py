@@ -8,6 +8,7 @@ from tacit.base.arrays import FloatArray
 from tacit.decoding.judgement import HETEROGENEOUS, tuples_wanted
 from tacit.decoding.posterior import ideal_posterior
 from tacit.offline.tables.meanings import TableMeanings
+from tacit.problem.silence import feedback_word
 from tacit.trust.certificate import Certificate, Place
 from tacit.trust.diagnostics import RESIDUAL_ALPHA, heterogeneous_places, split_by_phi
 from tacit.trust.findings import Finding, verdict
@@ -96,8 +97,8 @@ def list_place_meanings(meanings: TableMeanings, most: int = MEANINGS) -> tuple[
     layout = meanings.reading.counted
     found = {at: j for at, j in meanings.judgements.items() if j.kind == HETEROGENEOUS}
     largest = sorted(found, key=lambda at: -found[at].tuples.sum())[:most]
-    values = tuple(str(layout.feedback.decode(y)) for y in range(meanings.counts.shape[2]))
-    shown = []
+    values = tuple(feedback_word(layout, y) for y in range(meanings.counts.spoken))
+    V, shown = len(values), []
     for s, x in sorted(largest):
         judgement, K = found[s, x], len(found[s, x].tuples)
         shown.append(
@@ -106,10 +107,10 @@ def list_place_meanings(meanings: TableMeanings, most: int = MEANINGS) -> tuple[
                 str(layout.contexts.decode(x)),
                 tuple(str(action) for action in layout.endings.actions[s]),
                 values,
-                meanings.counts.table(s, x)[:, :K],
-                ideal_posterior(judgement.f, judgement.phi),
-                judgement.rewards,
-                judgement.phi,
+                meanings.counts.table(s, x)[:V, :K],
+                ideal_posterior(judgement.f, judgement.phi[:V]),
+                judgement.rewards[:V],
+                judgement.phi[:V],
             )
         )
     return tuple(shown)

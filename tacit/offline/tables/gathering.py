@@ -22,6 +22,7 @@ from tacit.decoding.tuples import (
     is_finite,
 )
 from tacit.logs.encoding import EncodedEpisode, LogReader
+from tacit.logs.labels import ABANDONED, SILENT
 from tacit.logs.pieces import Piece
 from tacit.logs.problems import KeptProblems, Problem, Problems, nothing_usable
 from tacit.logs.reading import LogSource, Progress
@@ -107,9 +108,15 @@ class Gathered:
         )
 
     def add(self, episode: EncodedEpisode) -> None:
-        """Take one episode."""
+        """Take one episode; of one without feedback there is nothing to learn here but where it ended, if it did."""
+        if episode.abandoned:
+            self.teaching.leave_out(ABANDONED)
+            return
         s, a = episode.ending
         self.visits[s] += 1
+        if episode.feedback is None:
+            self.teaching.leave_out(SILENT)
+            return
         if len(self.anchors) < MOST_ANCHORS and (known := known_outcome(episode)) is not None:
             self.anchors.append(known)
         admitted = self.teaching.admit(episode.probabilities[-1], int(self.layout.endings.n_actions[s]))

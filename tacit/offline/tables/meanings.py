@@ -33,9 +33,11 @@ from tacit.decoding.word_types import fit_types
 from tacit.learning.settings import Settings
 from tacit.logs.encoding import LogReader, mixed_horizon
 from tacit.logs.labels import (
+    ABANDONED,
     DECIMALS,
     DECODED,
     LOWER_BOUND,
+    SILENT,
     UNCERTAIN,
     UNSEEN_ACTION,
     UNSEEN_CONTEXT,
@@ -96,7 +98,9 @@ class TableMeanings:
         """Return how an episode ended, what it means if that is known at once, or the rule that the episode breaks."""
         steps = record["steps"]
         last = steps[-1]
-        key = (record["context"], last["state"], record["feedback"], last["action"], len(steps))
+        if record.get("abandoned"):
+            return Decoded.nothing(ABANDONED)
+        key = (record["context"], last["state"], record.get("feedback"), last["action"], len(steps))
         try:
             known = self._known.get(key)
         except TypeError:  # vectors have no hash
@@ -171,7 +175,7 @@ class TableMeanings:
             y = reader.encode_feedback(feedback)
         except ValueError:
             return Decoded.nothing(UNSEEN_FEEDBACK)
-        return EpisodeEnd(x, found[0], y, found[1], key)
+        return Decoded.nothing(SILENT) if y is None else EpisodeEnd(x, found[0], y, found[1], key)
 
     @cached_property
     def _cells(self) -> dict[tuple[int, int, int, int], Decoded]:

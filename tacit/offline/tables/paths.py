@@ -13,6 +13,7 @@ from tacit.decoding.counts import PlaceIndex
 from tacit.decoding.reading import Reading
 from tacit.decoding.tuples import counted_shape
 from tacit.logs.encoding import EncodedEpisode
+from tacit.logs.record import LogError
 from tacit.planning.transition import estimate_layer
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
@@ -93,12 +94,16 @@ class LoggedPaths:
 
 
 def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[EncodedEpisode]) -> LoggedPaths:
-    """Return the episodes, at least one, as arrays."""
-    rows = list(episodes)
+    """Return the episodes with feedback, at least one, as arrays: of others nothing is known of what they earned."""
+    rows = [episode for episode in episodes if episode.feedback is not None]
+    if not rows:
+        raise LogError(
+            "an evaluation needs an episode with feedback, got none; see the log format on silence"
+        )
     states = np.array([row.states for row in rows], dtype=np.int64)
     actions = np.array([row.actions for row in rows], dtype=np.int64)
     chances = np.array([row.probabilities for row in rows], dtype=np.float64)  # None becomes NaN
-    feedback = [row.feedback for row in rows]
+    feedback = [row.feedback for row in rows if row.feedback is not None]
     contexts, owner = _distinct(layout, rows)
     shown = [row.context for row in rows]
     _, values = reading.read(shown, states[:, -1], feedback)

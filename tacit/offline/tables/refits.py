@@ -90,8 +90,9 @@ def draw_tables(
     table = meanings.counts.table(*place)[:, : len(meanings.judgements[place].tuples)]
     n, chances = np.rint(table.sum(axis=0)).astype(np.int64), (table / table.sum(axis=0)).T  # (K, V)
     chances = chances / chances.sum(axis=1, keepdims=True)
+    first = np.roll(chances, 1, axis=1)  # silence: where nobody was silent, nothing is drawn for it
     for _ in range(draws):
-        yield generator.multinomial(n, chances).T.astype(np.float64)
+        yield np.roll(generator.multinomial(n, first), -1, axis=1).T.astype(np.float64)
 
 
 def find_bounded_refits(refits: Refits) -> Iterator[Finding]:

@@ -72,8 +72,9 @@ def learn_fast(
     """Return the fast recipe's stage after the tuples and the paths of the episodes."""
     setup = Setup(layout, settings)
     dynamics, n = setup.dynamics(layout), 0
-    for n, episode in enumerate(episodes, 1):  # noqa: B007, n is how many there were
+    for episode in episodes:
         commit(dynamics.learn(episode.context, episode.states, episode.actions))
+        n += not episode.abandoned
     return FastLearning.from_counts(setup, counts.rounded(), dynamics, n)
 
 
@@ -117,7 +118,8 @@ def learn_policy(
         episode = Episode(None, n, read.context, read.context, plan, np.empty(0))
         episode.states, episode.actions = read.states, read.actions
         commit(stage.learn(episode, read.feedback).changes)
-        visits[read.states[-1]] += 1
+        if not read.abandoned:
+            visits[read.states[-1]] += 1
     stage.exploration = _found(visits, tuples)
     return stage
 

@@ -22,7 +22,8 @@ def diagnose_text(
     assume_uniform: bool = False,
 ) -> TextDiagnosis:
     """Return the diagnosis of logs by a model; rewards in them check which way round."""
-    teaching = gather_text(source, meanings.horizon, assume_uniform, problems, progress)
+    silence = meanings.silence
+    teaching = gather_text(source, meanings.horizon, assume_uniform, problems, progress, silence=silence)
     examination = examine_text(meanings, certificate, source, teaching)
     return LogDiagnosis(examination, str(source), problems, _render)
 

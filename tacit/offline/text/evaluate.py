@@ -32,7 +32,7 @@ from tacit.offline.evaluation import (
 )
 from tacit.offline.passes import read_through
 from tacit.offline.text.batches import ENCODED_AT_ONCE, encode_in_batches
-from tacit.offline.text.gathering import ReadText, read_text
+from tacit.offline.text.gathering import ReadText, Unheard, read_text
 from tacit.offline.text.meanings import TextMeanings
 from tacit.text.conversation import Reaction
 from tacit.trust.findings import Finding, worst_first
@@ -57,14 +57,21 @@ def evaluate_text(
     """Return what a policy, "logged" or "uniform", would have earned in the logged conversations' place."""
     check_policy_choice(meanings, policy)
 
-    def read(record: EpisodeRecord, line: int) -> tuple[Reaction, float] | Fault:
-        found = read_text(record, meanings.horizon)
+    def read(record: EpisodeRecord, line: int) -> tuple[Reaction, float] | Fault | None:
+        found = read_text(record, meanings.horizon, meanings.silence)
+        if isinstance(found, Unheard):
+            return None
         if isinstance(found, Fault):
             return found
         weight = weigh_episode(found, policy == UNIFORM)
         return weight if isinstance(weight, Fault) else (found.reaction, weight)
 
-    parts = list(weigh_reactions(meanings, read_through(source, read, problems, progress)))
+    heard = (each for each in read_through(source, read, problems, progress) if each is not None)
+    parts = list(weigh_reactions(meanings, heard))
+    if not parts:
+        raise LogError(
+            "an evaluation needs an episode with feedback, got none; see the log format on silence"
+        )
     weights, rewarded, decoded = np.concatenate(parts, axis=1)
     estimates = estimate_text(weights, rewarded, rewarded)
     doubts = [*find_doubts(weights, 0.0, 0.0, False), *find_not_estimated(estimates, weights), NO_DYNAMICS]

@@ -15,7 +15,7 @@ from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource
 from tacit.offline.teaching import Teaching
 from tacit.offline.text.batches import accept_candidates
-from tacit.offline.text.gathering import check_reactions, read_texts
+from tacit.offline.text.gathering import ReadText, check_reactions, read_texts
 from tacit.offline.text.meanings import TextMeanings, Weighed
 from tacit.text.conversation import Reaction
 from tacit.text.evidence import Evidence
@@ -171,8 +171,9 @@ def check_outcomes(source: LogSource, meanings: TextMeanings) -> Iterator[Findin
     """Yield whether known outcomes, if the logs hold some, agree with what their feedback decodes to."""
     if not meanings.evidence.found:
         return
-    read = read_texts(source, meanings.horizon, Problems())
-    anchors = list(islice((each for each in read if each.reward in (0, 1)), MOST_OUTCOMES))
+    read = read_texts(source, meanings.horizon, Problems(), silence=meanings.silence)
+    known = (each for each in read if isinstance(each, ReadText) and each.reward in (0, 1))
+    anchors = list(islice(known, MOST_OUTCOMES))
     if not anchors:
         return
     weighed = meanings.weigh(meanings.model.sample([anchor.reaction for anchor in anchors]))
@@ -211,7 +212,7 @@ def describe_speakers(
     """Return what a group of people says, their surest sentences first; profiles that are surest of the group."""
     said: dict[str, list[float]] = {}
     for row in rows:
-        said.setdefault(reactions[row].feedback, []).append(float(ratios[row]))
+        said.setdefault(reactions[row].words, []).append(float(ratios[row]))
     sentences = [Sentence(text, len(found), float(np.mean(found))) for text, found in said.items()]
     ordered = sorted(sentences, key=lambda sentence: (-sentence.ratio, sentence.text))
     surest = rows[np.argsort(-np.abs(plainness[rows]), kind="stable")]

@@ -19,6 +19,7 @@ from tacit.offline.text.diagnose import TextDiagnosis, diagnose_text
 from tacit.offline.text.gathering import check_reactions, gather_text
 from tacit.offline.text.kind import TEXT
 from tacit.offline.text.meanings import TextMeanings, Weighed
+from tacit.problem.layout import COUNTS
 from tacit.text.conversation import Reaction
 from tacit.text.evidence import UNTESTED, Evidence, find_evidence
 from tacit.text.small.model import SmallModel, uniform_weights
@@ -47,7 +48,7 @@ class TextFitting:
         reactions = teaching.known.rows
         model = model.fit(reactions)
         assert model.evidence is not None
-        meanings = TextMeanings(model, self.request.c, model.evidence)
+        meanings = TextMeanings(model, self.request.c, model.evidence, self.request.silence or COUNTS)
         weighed = meanings.weigh(model.sample(reactions))
         return RewardModel(TEXT, meanings, self._certify(teaching, accepted, model.evidence, weighed))
 
@@ -71,7 +72,13 @@ class TextFitting:
         """
         asked, read = self.request, [0]
         teaching = gather_text(
-            asked.source, model.horizon, asked.assume_uniform, asked.problems, read.append, asked.seed
+            asked.source,
+            model.horizon,
+            asked.assume_uniform,
+            asked.problems,
+            read.append,
+            asked.seed,
+            asked.silence or COUNTS,
         )
         known, unknown = list(teaching.known.rows), teaching.unknown.rows
         if asked.progress is not None:

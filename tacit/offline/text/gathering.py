@@ -16,11 +16,13 @@ from scipy.special import ndtr
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.tuples import Reservoir
 from tacit.logs.encoding import mixed_horizon
+from tacit.logs.labels import ABANDONED, SILENT
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
 from tacit.logs.record import EpisodeRecord, Fault, StepRecord
 from tacit.offline.passes import read_through
 from tacit.offline.teaching import NothingToLearnError, Teaching, uniformity_p_value
+from tacit.problem.layout import COUNTS, MISSING
 from tacit.text.conversation import (
     Choice,
     Conversation,
@@ -29,6 +31,7 @@ from tacit.text.conversation import (
     TextContext,
     check_candidates,
     check_text,
+    read_remark,
 )
 from tacit.text.small.posterior import Sample
 
@@ -52,7 +55,13 @@ class ReadText(NamedTuple):
     reward: float | None
 
 
-def read_text(record: EpisodeRecord, horizon: int) -> ReadText | Fault:
+class Unheard(NamedTuple):
+    """An episode without feedback; `reason` is that of its label: it broke off, or silence is taken to be missing."""
+
+    reason: str
+
+
+def read_text(record: EpisodeRecord, horizon: int, silence: str = COUNTS) -> ReadText | Unheard | Fault:
     """Return the episode of a record that breaks no rule of the format, or the rule of text that it breaks.
 
     >>> steps = [{"state": "tea, please", "action": "Green?", "actions": ["Green?", "Black?", "None?"]}]
@@ -61,11 +70,15 @@ def read_text(record: EpisodeRecord, horizon: int) -> ReadText | Fault:
     (0, 'Yes!')
     """
     steps = record["steps"]
+    if record.get("abandoned"):
+        return Unheard(ABANDONED)
     if len(steps) != horizon:
         return mixed_horizon(len(steps), horizon)
+    if record.get("feedback") is None and silence == MISSING:
+        return Unheard(SILENT)
     try:
         conversation = read_conversation(record["context"], steps)
-        feedback = check_text("feedback", record["feedback"])
+        feedback = read_remark(record.get("feedback"))
         candidates = check_candidates(steps[-1].get("actions") or ())
     except ValueError as error:
         return Fault("not-text", str(error))
@@ -107,12 +120,16 @@ def gather_text(
     problems: Problems | None = None,
     progress: Progress | None = None,
     seed: int = 0,
+    silence: str = COUNTS,
 ) -> Teaching[Reaction]:
     """Return the reactions of the logs; an episode that is not text goes to `problems`, or is told of at the end."""
     first, second = np.random.default_rng(seed).spawn(2)
     known, unknown = Reservoir[Reaction](MOST_REACTIONS, first), Reservoir[Reaction](MOST_REACTIONS, second)
     teaching = Teaching(known, unknown, assume_uniform)
-    for read in read_texts(source, horizon, problems, progress):
+    for read in read_texts(source, horizon, problems, progress, silence):
+        if isinstance(read, Unheard):
+            teaching.leave_out(read.reason)
+            continue
         admitted = teaching.admit(read.probabilities[-1], len(read.reaction.choice.candidates))
         if admitted is not None:
             admitted[0].add(read.reaction)
@@ -120,10 +137,14 @@ def gather_text(
 
 
 def read_texts(
-    source: LogSource, horizon: int, problems: Problems | None = None, progress: Progress | None = None
-) -> Iterator[ReadText]:
+    source: LogSource,
+    horizon: int,
+    problems: Problems | None = None,
+    progress: Progress | None = None,
+    silence: str = COUNTS,
+) -> Iterator[ReadText | Unheard]:
     """Yield the episodes of the logs that are conversations of this many steps."""
-    return read_through(source, lambda record, line: read_text(record, horizon), problems, progress)
+    return read_through(source, lambda record, line: read_text(record, horizon, silence), problems, progress)
 
 
 def check_reactions(teaching: Teaching[Reaction]) -> None:

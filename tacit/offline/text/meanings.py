@@ -13,8 +13,9 @@ calibrated ones (booking, 1,000 reactions: a mean of 0.0718 where 0.0723 are rew
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,8 @@ from tacit.decoding.judgement import HETEROGENEOUS, UNKNOWN
 from tacit.logs.labels import DECIMALS, DECODED, LOWER_BOUND, UNCERTAIN, Decoded
 from tacit.logs.record import EpisodeRecord, Fault
 from tacit.offline.text.batches import encode_in_batches
-from tacit.offline.text.gathering import read_text
+from tacit.offline.text.gathering import Unheard, read_text
+from tacit.problem.layout import COUNTS, SILENCES
 from tacit.text.conversation import Reaction
 from tacit.text.evidence import Evidence
 from tacit.text.settings import TextSettings
@@ -47,7 +49,7 @@ class Weighed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TextMeanings:
-    """A fitted `SmallModel`, and the evidence that feedback tells anything.
+    """A fitted `SmallModel`, the evidence that feedback tells anything, and what silence is taken for.
 
     Without evidence nothing is decoded: every label is `uncertain`.
     """
@@ -55,6 +57,7 @@ class TextMeanings:
     model: SmallModel
     c: float
     evidence: Evidence
+    silence: str = COUNTS
 
     @property
     def horizon(self) -> int:
@@ -66,19 +69,18 @@ class TextMeanings:
         """Return the constants of J: those of the text agent, with this model's c."""
         return text_decoder(self.c)
 
-    def read(self, record: EpisodeRecord) -> Reaction | Fault:
-        """Return the reaction with which an episode ended, or the rule that it breaks."""
-        read = read_text(record, self.horizon)
+    def read(self, record: EpisodeRecord) -> Reaction | Decoded | Fault:
+        """Return the reaction with which an episode ended, what is known at once, or the rule that it breaks."""
+        read = read_text(record, self.horizon, self.silence)
+        if isinstance(read, Unheard):
+            return Decoded.nothing(read.reason)
         return read if isinstance(read, Fault) else read.reaction
 
-    def decode(self, reactions: Sequence[Reaction]) -> list[Decoded]:
+    def decode(self, ends: Sequence[Reaction | Decoded]) -> list[Decoded]:
         """Return what each reaction means; memory stays bounded however many there are."""
-        if not self.evidence.found:
-            return [Decoded.nothing(UNCERTAIN)] * len(reactions)
-        found: list[Decoded] = []
-        for sample in encode_in_batches(self.model, reactions):
-            found += [self._word(*row) for row in zip(*self.weigh(sample), strict=True)]
-        return found
+        reactions = [end for end in ends if isinstance(end, Reaction)]
+        found = self._decode(reactions) if self.evidence.found else repeat(Decoded.nothing(UNCERTAIN))
+        return [next(found) if isinstance(end, Reaction) else end for end in ends]
 
     def weigh(self, sample: Sample) -> Weighed:
         """Return what encoded reactions mean."""
@@ -87,7 +89,8 @@ class TextMeanings:
 
     def to_tree(self) -> dict[str, Any]:
         """Return arrays and plain values that `from_tree` reads."""
-        return {"small": self.model.to_state(), "c": self.c, "evidence": list(self.evidence)}
+        evidence = list(self.evidence)
+        return {"small": self.model.to_state(), "c": self.c, "evidence": evidence, "silence": self.silence}
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> TextMeanings:
@@ -96,7 +99,11 @@ class TextMeanings:
         model, evidence = SmallModel.from_state(saved.part("small")), Evidence.from_state(saved, "evidence")
         if model.fitted is None or evidence is None:
             saved.refuse("small", "a fitted model, with its evidence")
-        return cls(model, saved.number("c", 0, 1), evidence)
+        return cls(model, saved.number("c", 0, 1), evidence, saved.choice("silence", SILENCES))
+
+    def _decode(self, reactions: Sequence[Reaction]) -> Iterator[Decoded]:
+        for sample in encode_in_batches(self.model, reactions):
+            yield from (self._word(*row) for row in zip(*self.weigh(sample), strict=True))
 
     def _word(self, decoded: float, rewarded: float, good: float) -> Decoded:
         if good <= POOR:

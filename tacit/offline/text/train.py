@@ -27,9 +27,11 @@ def train_text(
     progress: Progress | None,
 ) -> Agent:
     """Return an agent with a copy of the model; the logs must be conversations of the model's horizon."""
-    for _ in read_texts(source, meanings.horizon, problems, progress):
+    for _ in read_texts(source, meanings.horizon, problems, progress, meanings.silence):
         pass  # raises where there is none
     features = meanings.model.features
     copied = SmallModel.from_state(meanings.model.to_state(), features.encoder, features.cache)
-    settings = TextSettings(meanings.horizon, certificate.tuples, decoder=meanings.decoder)
+    settings = TextSettings(
+        meanings.horizon, certificate.tuples, decoder=meanings.decoder, silence=meanings.silence
+    )
     return Agent(Conversations(settings, copied), seed=seed, stage=TextLearning(settings, copied))

@@ -39,7 +39,8 @@ def posterior_prompt(conversation: Conversation, feedback: str) -> Prompt:
     Suppose the assistant did this: Done.
     Would that explain the reaction? Reply Yes or No.
     """
-    hidden = f"What the assistant then did is not shown. The person reacted with: {feedback}\n"
+    reaction = f"reacted with: {feedback}" if feedback else "said nothing."
+    hidden = f"What the assistant then did is not shown. The person {reaction}\n"
     return Prompt(
         opening(conversation),
         said(conversation),

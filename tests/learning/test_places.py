@@ -1,0 +1,131 @@
+"""What is known of each place: judged as tuples come, turned by outcomes and by what other places say, saved whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.base.changes import commit
+from tacit.base.checkpoint import CheckpointError
+from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS, JudgementSettings
+from tacit.learning.places import Places
+from tacit.problem.layout import Layout
+
+F = np.array([0.9, 0.05, 0.05, 0.1])
+MOST_PLEASE = np.array([0.95, 0.8, 0.7, 0.1])
+
+
+def places_of(endings: int = 1, contexts: int = 1, words: int = 2) -> Places:
+    layout = Layout.regular([1, endings], n_actions=4, n_contexts=contexts, n_feedback=words)
+    return Places(layout, 0.0, JudgementSettings())
+
+
+def draw(generator, f, flips=(0.0, 0.0)):
+    """Return an action, what is said after it and whether it pleased; `flips` talk like the other side."""
+    a = int(generator.integers(len(f)))
+    pleased = int(generator.random() < f[a])
+    stray = generator.random() < flips[pleased]
+    return a, (1 - pleased if stray else pleased), pleased
+
+
+def tell(places, place, f, n, generator, outcomes=0, flips=(0.0, 0.0)):
+    for i in range(n):
+        a, y, pleased = draw(generator, f, flips)
+        commit(places.learn((*place, y, a), pleased if i < outcomes else None))
+
+
+def test_a_place_is_understood_after_a_few_tuples():
+    places = places_of()
+    tell(places, (0, 0), F, 200, np.random.default_rng(1))
+    judgement = places.judgements[0, 0]
+    assert judgement.kind == HETEROGENEOUS
+    assert places.settled[0, 0]
+    assert judgement.phi[1] > 0.99
+    assert judgement.phi[0] < 0.01
+    np.testing.assert_allclose(places.worth[0, 0], judgement.expected)
+
+
+def test_nothing_changes_before_the_changes_are_made():
+    places = places_of()
+    tell(places, (0, 0), F, 60, np.random.default_rng(2))
+    before = places.to_state(), places.judgements[0, 0]
+    places.learn((0, 0, 1, 0), 1)
+    after = places.to_state(), places.judgements[0, 0]
+    assert before[1] is after[1]
+    np.testing.assert_equal(before[0], after[0])
+
+
+@pytest.mark.parametrize(("outcomes", "turned"), [(0, False), (12, True)])
+def test_known_outcomes_turn_a_place_where_most_actions_please(outcomes, turned):
+    places = places_of()
+    tell(places, (0, 0), MOST_PLEASE, 400, np.random.default_rng(3), outcomes)
+    assert places.judgements[0, 0].turned == turned
+    best = int(places.judgements[0, 0].f.argmax())
+    assert (best == 0) == turned
+
+
+def test_outcomes_of_some_places_turn_those_of_which_none_is_known():
+    places = places_of(contexts=3)
+    generator = np.random.default_rng(4)
+    for x in range(2):
+        tell(places, (0, x), MOST_PLEASE, 300, generator, outcomes=8)
+    tell(places, (0, 2), MOST_PLEASE, 300, generator)
+    assert places.beliefs.majority
+    assert places.judgements[0, 2].turned
+
+
+def test_outcomes_that_agree_turn_nothing():
+    places = places_of(contexts=2)
+    generator = np.random.default_rng(5)
+    for x in range(2):
+        tell(places, (0, x), F, 300, generator, outcomes=8)
+    assert not places.beliefs.majority
+    assert not any(judgement.turned for judgement in places.judgements.values())
+
+
+def test_where_many_are_polite_what_stands_out_is_the_reward():
+    places = places_of(endings=3)
+    generator = np.random.default_rng(6)
+    for s in range(3):
+        tell(places, (s, 0), F, 1000, generator, flips=(0.5, 0.0))
+    assert places.beliefs.overlapping == {0}
+    assert all(int(judgement.f.argmax()) == 0 for judgement in places.judgements.values())
+
+
+def test_a_place_in_which_nothing_is_found_hopes_less_with_every_tuple():
+    places = places_of(endings=2)
+    generator = np.random.default_rng(7)
+    tell(places, (0, 0), F, 200, generator)  # where something is found, words are known to be exclusive
+    hopes = []
+    for _ in range(4):
+        tell(places, (1, 0), np.full(4, 0.5), 100, generator)
+        hopes.append(float(places.hope[1, 0]))
+    assert places.judgements[1, 0].kind == HOMOGENEOUS
+    assert hopes == sorted(hopes, reverse=True)
+    assert hopes[-1] < 0.3 < hopes[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_restored_is_what_was_saved(seed):
+    generator = np.random.default_rng(seed)
+    places = places_of(endings=2, contexts=2, words=3)
+    for s in range(2):
+        for x in range(2):
+            tell(places, (s, x), F if s else MOST_PLEASE, 137, generator, outcomes=3 * x, flips=(0.3, 0.1))
+    again = places_of(endings=2, contexts=2, words=3)
+    again.restore(places.to_state())
+    assert again.beliefs == places.beliefs
+    for name in ("settled", "best", "hope", "worth"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(places, name))
+    for place, judgement in places.judgements.items():
+        np.testing.assert_array_equal(again.judgements[place].rewards, judgement.rewards)
+    np.testing.assert_equal(again.to_state(), places.to_state())
+
+
+def test_counts_that_could_not_have_been_saved_are_refused():
+    places = places_of()
+    tell(places, (0, 0), F, 50, np.random.default_rng(8))
+    state = places.to_state()
+    state["judged"]["numbers"] = state["judged"]["numbers"] * 9
+    with pytest.raises(CheckpointError):
+        places_of().restore(state)
