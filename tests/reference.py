@@ -81,3 +81,68 @@ def plan_euler(counts, layout, target, log_term, scale):
             policy[h, s], highs[s], lows[s] = -best[2], best[0], best[3]
         upper, lower = highs, lows
     return policy, upper[0], lower[0]
+
+
+def hope_after(row, values, radius):
+    """Return the most hopeful mean value after counts `row`, and its q, by halving for x in f(x) = radius / n."""
+    n, top = row.sum(), int(np.argmax(values))
+    if n == 0:
+        return values[top], np.eye(len(row))[top]
+    p, d, r = row / n, values[top] - values, radius / n
+    seen = p > 0
+    if d[seen].max() == 0:
+        return values[top], p
+
+    def f(x):
+        return p[seen] @ np.log(x + d[seen]) + math.log((p[seen] / (x + d[seen])).sum())
+
+    x, share = 0.0, math.exp(f(0.0) - r) if d[seen].min() > 0 else 1.0
+    if share >= 1.0:
+        low, high, share = -60.0, 60.0, 1.0
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (middle, high) if f(math.exp(middle)) > r else (low, middle)
+        x = math.exp(low)
+    q = np.zeros(len(row))
+    q[seen] = p[seen] / (x + d[seen])
+    q *= share / q.sum()
+    q[top] += 1 - share
+    return q @ values, q
+
+
+def plan_optimistic(counts, layout, ended, worth, tried, radius):
+    """Return (choices, reach, value) by the backward recursion of `tacit.planning.optimism`, state by state."""
+    H, S = layout.horizon, layout.max_states
+    choices, hoped = np.zeros((H - 1, S), dtype=int), np.zeros((H - 1, S, S))
+    values = worth[-1].max(axis=1)
+    for h in reversed(range(H - 1)):
+        n, over, best = layout.n_states[h + 1], ended[h + 1], np.zeros(S)
+
+        def hope(s, a, ending, h=h, n=n, over=over, values=values):
+            values = values.copy()
+            if over >= 0:
+                values[over] = ending
+            value, q = hope_after(counts[h, s, a, :n], values[:n], radius)
+            return value, np.pad(q, (0, S - n))
+
+        for s in [s for s in range(layout.n_states[h]) if s != ended[h]]:
+            actions = range(layout.n_actions[h, s])
+            options = [hope(s, a, 0.0 if tried[h, s] else worth[h, s, a]) for a in actions]
+            order = [(round(options[a][0], 12), -counts[h, s, a].sum(), -a) for a in actions]
+            choices[h, s] = -max(order)[2]
+            best[s], hoped[h, s] = options[choices[h, s]]
+            if over >= 0 and tried[h, s]:
+                uniform = [hope(s, a, worth[h, s, a]) for a in actions]
+                if np.mean([value for value, _ in uniform]) >= best[s]:
+                    choices[h, s], best[s] = -1, np.mean([value for value, _ in uniform])
+                    hoped[h, s] = np.mean([q for _, q in uniform], axis=0)
+        values = best
+    reach, mass = np.zeros((H, S)), np.eye(S)[0]
+    for h in range(H - 1):
+        following = mass @ hoped[h]
+        if ended[h + 1] >= 0:
+            reach[h] = mass * hoped[h, :, ended[h + 1]]
+            following[ended[h + 1]] = 0.0
+        mass = following
+    reach[-1] = mass
+    return choices, reach, values[0]

@@ -30,7 +30,7 @@ from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import ramp
 from tacit.decoding.orientation import Leaning, is_sure, lean, turn_odds
 from tacit.decoding.posterior import ideal_posterior
-from tacit.decoding.power import largest_unseen
+from tacit.decoding.power import expected_gain, gain_wanted, largest_unseen
 from tacit.decoding.word_types import WordTypes, fit_types, soften
 from tacit.problem.layout import Layout
 
@@ -199,6 +199,24 @@ def turn(judgement: Judgement, odds: float, sure: bool, settings: JudgementSetti
         judgement = replace(judgement, f=f, phi=phi, rewards=rewards, expected=f, turned=True)
     hope = judgement.best if settled else float(max(judgement.f.max(), 1 - judgement.f.min()))
     return replace(judgement, settled=settled, hope=hope)
+
+
+def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
+    """Return about how many more tuples of uniform actions settle a place, whatever they say; 0 if it is settled.
+
+    Where nothing was found, what tuples could have shown grows with their number: so many more until a best action
+    of `SETTLED_BELOW` would have been seen.
+    """
+    if judgement.settled:
+        return 0.0
+    K, tuples = len(judgement.tuples), float(judgement.tuples.sum())
+    all_told = float(settings.undecided_after * K)
+    if judgement.kind != HETEROGENEOUS:
+        shown, asked = (
+            expected_gain(np.full(K, 1 / K), theta, EXCLUSIVE) for theta in (judgement.hope, SETTLED_BELOW)
+        )  # by each tuple
+        all_told = max(gain_wanted(K, 0.0, settings.significance), tuples * shown) / asked
+    return float(max(all_told - tuples, (settings.least_each - judgement.tuples.min()) * K, 1.0))
 
 
 def judge_all(

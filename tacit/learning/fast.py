@@ -4,9 +4,10 @@ Beyond the paper, on purpose. All episodes feed one model of the dynamics and on
 every last state is judged in every context (`tacit.learning.places`): phi, f, its kind, and what its feedback
 decodes to. Counts are kept, so a judgement that turns out wrong is revised for all that was seen before it.
 
-An episode begins with an optimistic plan (`tacit.planning.euler`): last states that are not settled for its context are
-worth 1, the others what they were judged to be worth. If that plan would end in an unsettled state often enough,
-it is played, with a uniform action there; otherwise the episode is one of Algorithm 4, on the judged rewards.
+An episode begins with a hopeful plan (`tacit.planning.optimism`): last states that are not settled for its context are
+worth what they may be, the others what they were judged to be worth, and what was seldom tried may lead anywhere. If
+that plan pays (`tacit.planning.exploring`), it is played, with a uniform action in unsettled states; otherwise the
+episode is one of Algorithm 4, on the judged rewards.
 """
 
 from __future__ import annotations
@@ -38,18 +39,16 @@ from tacit.learning.stage import (
     read_dynamics,
 )
 from tacit.planning.dual_newton import solve_packed
-from tacit.planning.euler import log_factor, plan_euler
+from tacit.planning.exploring import hope_radius, pays_to_explore
+from tacit.planning.optimism import bound_reach, expect_seen, plan_optimistic
 from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import TransitionEstimate
 from tacit.problem.layout import Layout
-from tacit.problem.mdp import forward_distribution
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose, find_nothing_told
 from tacit.trust.findings import Finding
 
-DELTA = 0.05
-"""Failure probability in EULER's logarithm, as in the paper's homing."""
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
 
@@ -74,16 +73,16 @@ class FastLearning:
         self._duals = np.zeros((contexts, H, S))
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
         self._check_at: float = FIRST_CHECK
+        self._ended = np.full(H, -1)  # episodes end in the last layer alone
+        self._tried = np.zeros((H, S), dtype=np.bool_)
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
-        """Return the optimistic plan where it leads to unsettled states, otherwise that of Algorithm 4."""
+        """Return the plan of Algorithm 4, or a hopeful one where it pays to settle what that one leads to."""
         x = int(context)
         policy, dual, converged = self._exploit(x)
-        settled = self.places.settled[:, x]
-        if not all(settled.tolist()):
-            explorer = self._optimistic(x, policy)
-            visits = forward_distribution(self.dynamics.estimate(x), explorer, self._layout.n_states)
-            if visits[-1, : len(settled)][~settled].sum() > self._settings.fast.explore_above:
+        if not all(self.places.settled[:, x].tolist()):
+            explorer = self._explore(x, policy)
+            if explorer is not None:
                 return PolicyPlan(explorer, self.name, explores=True, uniform_last=True)
         return PolicyPlan(policy, self.name, dual=dual, converged=converged)
 
@@ -110,6 +109,16 @@ class FastLearning:
         reward, bounds = decoded or (None, None)
         return Lesson(reward, bounds, remarks, changes)
 
+    def bound_reach(self, context: Encoded, endings: Sequence[int]) -> FloatArray:
+        """Return how likely an episode could end in each of some endings, whatever was played, by what was seen so far.
+
+        1 means that nothing is known of the way there; near 0, that it was looked for everywhere it could be.
+        """
+        layout, counts = self._layout, self.dynamics.counts(context)
+        known = counts, layout.mask, layout.n_states, self._ended
+        radius = hope_radius(self.episodes)
+        return np.array([bound_reach(*known, layout.horizon - 1, s, radius) for s in endings])
+
     def next(self) -> Stage:
         """Return itself: there is no other stage."""
         return self
@@ -124,7 +133,6 @@ class FastLearning:
             settings.judgement,
             self.places.judgements,
             anchors,
-            unsettled=settings.fast.explore_above,
         )
 
     def to_state(self) -> dict[str, Any]:
@@ -188,23 +196,32 @@ class FastLearning:
         )
         return policy, dual, converged
 
-    def _optimistic(self, x: int, policy: FloatArray) -> FloatArray:
-        """Return EULER's plan for unsettled states worth 1; in settled ones it ends as `policy` does."""
-        layout, n = self._layout, self._layout.endings.size
-        settled, best = np.ones(layout.max_states, dtype=np.bool_), np.zeros(layout.max_states)
-        settled[:n], best[:n] = self.places.settled[:, x], self.places.best[:, x]
-        choices, _, _ = plan_euler(
-            self.dynamics.counts(x),
+    def _explore(self, x: int, policy: FloatArray) -> FloatArray | None:
+        """Return a hopeful plan for unsettled places, which ends like `policy` in settled ones; None if none pays."""
+        layout, places, counts = self._layout, self.places, self.dynamics.counts(x)
+        settled = places.settled[:, x]
+        may_earn = np.where(
+            settled[:, None], places.worth[:, x], places.hope[:, x, None] * layout.endings.mask
+        )
+        hope = plan_optimistic(
+            counts,
             layout.mask,
             layout.n_states,
-            np.where(settled, best, 1.0),
-            np.where(settled, best, 0.0),
-            log_factor(layout, self.episodes + 1, DELTA),
-            self._settings.fast.bonus_scale,
+            self._ended,
+            layout.endings.spread(may_earn),
+            self._tried,
+            hope_radius(self.episodes),
         )
-        explorer = deterministic_policy(choices, layout)
-        explorer[-1, settled] = policy[-1, settled]
-        return explorer
+        explorer = deterministic_policy(hope.choices, layout)
+        explorer[-1, : len(settled)][settled] = policy[-1, : len(settled)][settled]
+        worth = layout.endings.spread(places.worth[:, x])
+        earned, on_the_way = (
+            expect_seen(counts, each, layout.n_states, self._ended, worth) for each in (policy, explorer)
+        )
+        reach, wanted = hope.reach[-1, : len(settled)][~settled], places.wanted[~settled, x]
+        played = sum(places.counts.tuples(s, x) for s in range(len(settled)))
+        pays = pays_to_explore(played, hope.value, reach, wanted, earned, on_the_way)
+        return explorer if pays else None
 
     def _hear(self, episode: Episode, feedback: Encoded) -> TuplePlace:
         """Return where the tuple of an episode is counted."""

@@ -23,6 +23,7 @@ from tacit.decoding.judgement import (
     Judgement,
     JudgementSettings,
     judge,
+    tuples_wanted,
     turn,
 )
 from tacit.decoding.orientation import Beliefs, Leanings, is_sure, outcome_odds
@@ -42,8 +43,8 @@ TuplePlace = tuple[int, int, int, int]
 class Places:
     """Counts and judgements of every (ending, context group) of a layout that can be counted.
 
-    `settled`, `best` and `hope` (S_H, G) are what planning asks of the judgements, `worth` (S_H, G, K) what each action
-    is worth, decoded.
+    `settled`, `best`, `hope` and `wanted`, the tuples that would settle a place, (S_H, G) are what planning asks of the
+    judgements, `worth` (S_H, G, K) what each action is worth, decoded.
     """
 
     def __init__(self, layout: Layout, c: float, settings: JudgementSettings) -> None:
@@ -57,6 +58,7 @@ class Places:
         self.settled = np.zeros((S, G), dtype=np.bool_)
         self.best = np.zeros((S, G))
         self.hope = np.ones((S, G))
+        self.wanted = np.repeat(first_wants(layout, c, settings)[:, None], G, axis=1)
         self.worth = np.zeros((S, G, K))
         self._judged = RunningCounts(shape)  # the counts that each judgement rests on
         self._found: dict[PlaceIndex, Judgement] = {}  # judgements before they are turned
@@ -164,8 +166,18 @@ class Places:
             put(self.settled, place, judgement.settled),
             put(self.best, place, judgement.best),
             put(self.hope, place, judgement.hope),
+            put(self.wanted, place, tuples_wanted(judgement, self._settings)),
             put(self.worth, place, worth),
         )
+
+
+def first_wants(layout: Layout, c: float, settings: JudgementSettings) -> FloatArray:
+    """Return how many tuples would settle each ending of which there are none, (S_H,)."""
+    untold = {
+        int(K): tuples_wanted(judge(np.zeros((1, K)), c, settings), settings)
+        for K in layout.endings.n_actions
+    }
+    return np.array([untold[int(K)] for K in layout.endings.n_actions])
 
 
 def overlap_of(beliefs: Beliefs, group: int) -> float:

@@ -67,18 +67,14 @@ class CollectionSettings:
 class FastSettings:
     """Tacit's own recipe (`tacit.learning.fast`); chosen on random problems (seeds 1000 and up) and then frozen.
 
-    An episode explores while more than `explore_above` of it would end in unsettled states; `bonus_scale` is EULER's,
-    `gamma_scale` that of gamma_t = scale H √(K t). When a state is settled, `JudgementSettings` say.
+    `gamma_scale` is that of gamma_t = scale H √(K t). When a state is settled, `JudgementSettings` say; how long it is
+    explored follows from what is unknown (`tacit.planning.exploring`).
     """
 
-    explore_above: float = 0.03
-    bonus_scale: float = 0.01
     gamma_scale: float = 12.0
 
     def __post_init__(self) -> None:
-        check_number("explore_above", self.explore_above, 0, 1)
-        for name in ("bonus_scale", "gamma_scale"):
-            check_number(name, getattr(self, name), 0, math.inf)
+        check_number("gamma_scale", self.gamma_scale, 0, math.inf)
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,3 @@
-"""From estimates to policies: EULER, reachability, transition counts, regression oracles, schedules, and the
-occupancy problem with its solver. Imports `base` and `problem`.
+"""From estimates to policies: EULER, hope and when it pays to explore, reachability, transition counts, regression
+oracles, schedules, and the occupancy problem with its solver. Imports `base` and `problem`.
 """

@@ -20,11 +20,11 @@ from tacit.decoding.judgement import (
     HETEROGENEOUS,
     HOMOGENEOUS,
     UNKNOWN,
-    Judgement,
     Judgements,
     JudgementSettings,
     estimate_constants,
     judge_all,
+    tuples_wanted,
 )
 from tacit.decoding.tuples import check_finite, counted_shape
 from tacit.problem.layout import Layout
@@ -234,15 +234,6 @@ def find_few_tuples(
         f"Let it run on; at the present rate that takes about {episodes:,.0f} more episodes, fewer if they are "
         "steered there.",
     )
-
-
-def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
-    """Return how many more tuples settle a state and context for certain; 0 if it is settled."""
-    if judgement.settled:
-        return 0.0
-    K, tuples = len(judgement.tuples), judgement.tuples
-    each = settings.undecided_after
-    return float(max(each * K - tuples.sum(), (settings.least_each - tuples.min()) * K, 1.0))
 
 
 def find_rarely_reached(layout: Layout, visits: FloatArray) -> Iterator[Finding]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.judgement import HETEROGENEOUS
+from tacit.decoding.judgement import HETEROGENEOUS, tuples_wanted
 from tacit.decoding.posterior import ideal_posterior
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.problem.silence import feedback_word
 from tacit.trust.certificate import Certificate, Place
-from tacit.trust.diagnostics import RESIDUAL_ALPHA, heterogeneous_places, split_by_phi, tuples_wanted
+from tacit.trust.diagnostics import RESIDUAL_ALPHA, heterogeneous_places, split_by_phi
 from tacit.trust.findings import Finding, verdict
 from tacit.trust.permutation import largest_places, residual_p_value
 
