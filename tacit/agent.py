@@ -183,9 +183,9 @@ class Agent:
     def end(self, episode: Episode, feedback: object, outcome: object = None) -> None:
         """Learn from the feedback of a finished episode, and hand over to the next stage when it is time.
 
-        An episode is finished after its last step, or after an earlier one in a state in which it can end. Feedback None
-        is silence: the person was there and said nothing. `outcome`, 0 or 1, is the reward where this once it is known.
-        Ending twice with the same does nothing the second time; `episode.decoded_reward` is what
+        An episode is finished after its last step, or after an earlier one in a state in which it can end. Feedback
+        None is silence: the person was there and said nothing. `outcome`, 0 or 1, is the reward where this once it is
+        known. Ending twice with the same does nothing the second time; `episode.decoded_reward` is what
         the feedback was taken to mean, None while the agent cannot tell.
         """
         with self._lock:

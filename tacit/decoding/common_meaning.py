@@ -47,12 +47,12 @@ def find_common_meaning(
     types = fit_types(np.stack(columns, axis=1))
     if types.p_value >= settings.significance:
         return None
-    phi = np.round(types.weights)
+    phi = np.round(types.positions)
     own = [(j.phi, counts.sum(axis=1)) for j, counts in known if j.kind == HETEROGENEOUS and j.settled]
     if not own:
         return phi if types.f.sum() < len(columns) / 2 else 1 - phi
     said = sum(float(n.sum()) for _, n in own)
-    agreement = sum(float(n @ (theirs == phi)) for theirs, n in own) / said
+    agreement = sum(float(n @ (np.round(theirs) == phi)) for theirs, n in own) / said
     if max(agreement, 1 - agreement) < AGREEMENT:
         return None
     return phi if agreement >= AGREEMENT else 1 - phi

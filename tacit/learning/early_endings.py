@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
-from tacit.decoding.common_meaning import find_common_meaning, read_by
-from tacit.decoding.counts import CountShape, PlaceIndex, SeenCounts
-from tacit.decoding.judgement import Judgement, JudgementSettings, judge
+from tacit.decoding.counts import CountShape, PlaceIndex
+from tacit.decoding.judgement import Judgement, JudgementSettings
 from tacit.problem.layout import Layout
 
 OFTEN = 12
@@ -49,22 +47,19 @@ def find_passing(layout: Layout, counts: IntArray) -> BoolArray:
     return passing
 
 
-def judge_endings(
-    counts: FloatArray, passing: BoolArray, c: float, settings: JudgementSettings
-) -> tuple[Judgement, BoolArray]:
-    """Return what counts (Y, K) say of a place, and which of its `passing` actions (K,) were left out of it.
+def leave_out(counts: FloatArray, passing: BoolArray, settings: JudgementSettings) -> BoolArray:
+    """Return which `passing` actions (K,) a place is judged without, on counts (Y, K): those with too few tuples.
 
-    Those are left out that have too few tuples. Without any other action the place is judged by all, which says that
-    it is not known.
+    None is left out where there is no other: the place is not known then.
     """
-    left_out = passing & (counts.sum(axis=0) < settings.least_each)
-    if left_out.all() or not left_out.any():
-        return judge(counts, c, settings), np.zeros_like(left_out)
-    return widen(judge(counts[:, ~left_out], c, settings), counts, left_out), left_out
+    left_out: BoolArray = passing & (counts.sum(axis=0) < settings.least_each)
+    return np.zeros_like(left_out) if left_out.all() else left_out
 
 
 def widen(judgement: Judgement, counts: FloatArray, left_out: BoolArray) -> Judgement:
     """Return a judgement of some actions as one of all (K,): the others are worth what their own few tuples mean."""
+    if not left_out.any():
+        return judgement
     K, tuples = len(left_out), counts.sum(axis=0)
     share = judgement.phi @ counts / np.maximum(tuples, 1)  # (K,)
     f, expected = share, share.copy()
@@ -77,26 +72,6 @@ def widen(judgement: Judgement, counts: FloatArray, left_out: BoolArray) -> Judg
 def find_passing_among(taken: FloatArray | IntArray, over: FloatArray | IntArray) -> BoolArray:
     """Return which actions, of those `taken` and `over` so often, were taken often and hardly ever ended an episode."""
     return np.asarray((taken >= OFTEN) & (over < HARDLY * taken))
-
-
-def judge_by_common_meaning(
-    layout: Layout, counts: SeenCounts, passing: BoolArray, c: float, settings: JudgementSettings
-) -> dict[PlaceIndex, Judgement]:
-    """Return the judgement of every (ending, group) that has tuples, without actions (S_H, K) that pass on.
-
-    Homogeneous ones are read by the common meaning of their group, if it has one.
-    """
-    tables = {(s, x): table[:, : layout.endings.n_actions[s]] for (s, x), table in counts.tables()}
-    found = {
-        (s, x): judge_endings(table, passing[s, : table.shape[1]], c, settings)[0]
-        for (s, x), table in tables.items()
-    }
-    for group in sorted({x for _, x in found}):
-        here = [place for place in found if place[1] == group]
-        phi = find_common_meaning(((found[place], tables[place]) for place in here), settings)
-        for place in here:
-            found[place] = read_by(phi, found[place], tables[place], c)
-    return found
 
 
 def bound_by_siblings(labels: IntArray, settled: BoolArray, best: FloatArray) -> FloatArray:
@@ -113,35 +88,19 @@ def bound_by_siblings(labels: IntArray, settled: BoolArray, best: FloatArray) ->
     return bounds
 
 
-def save_early(
-    shape: CountShape,
-    left_out: Mapping[PlaceIndex, BoolArray],
-    common: Mapping[int, FloatArray | None],
-) -> dict[str, Any]:
-    """Return arrays of what judgements depend on beside their counts: who was left out, and what words mean."""
-    _, G, V, K = shape
+def save_left_out(shape: CountShape, left_out: Mapping[PlaceIndex, BoolArray]) -> IntArray:
+    """Return flat indices of the actions that judgements do not rest on, (ending, group, action)."""
+    _, G, _, K = shape
     cells = [(s * G + x) * K + a for (s, x), out in left_out.items() for a in np.flatnonzero(out).tolist()]
-    groups = sorted(x for x, phi in common.items() if phi is not None)
-    meanings = [common[x] for x in groups]
-    return {
-        "left_out": np.array(sorted(cells), dtype=np.int64),
-        "groups": np.array(groups, dtype=np.int64),
-        "meanings": np.array(meanings, dtype=np.float64).reshape(-1, V),
-    }
+    return np.array(sorted(cells), dtype=np.int64)
 
 
-def read_early(
-    layout: Layout, shape: CountShape, saved: Saved
-) -> tuple[dict[PlaceIndex, BoolArray], dict[int, FloatArray | None]]:
-    """Return what `save_early` described."""
-    S, G, V, K = shape
-    cells = saved.indices("left_out", S * G * K)
+def read_left_out(layout: Layout, shape: CountShape, saved: Saved) -> dict[PlaceIndex, BoolArray]:
+    """Return what `save_left_out` described, under the name "left_out"."""
+    S, G, _, K = shape
     n_actions, left_out = layout.endings.n_actions, dict[PlaceIndex, BoolArray]()
-    for cell in cells.tolist():
+    for cell in saved.indices("left_out", S * G * K).tolist():
         s, x, a = cell // (G * K), cell // K % G, cell % K
         saved.check(s < layout.endings.early and a < n_actions[s], "left_out", "of actions of early endings")
         left_out.setdefault((s, x), np.zeros(int(n_actions[s]), dtype=np.bool_))[a] = True
-    groups = saved.indices("groups", G)
-    meanings = saved.floats("meanings", (len(groups), V), 0, 1)
-    saved.check(not (meanings % 1).any(), "meanings", "0 or 1")
-    return left_out, dict(zip(groups.tolist(), meanings, strict=True))
+    return left_out

@@ -29,7 +29,7 @@ from tacit.learning.stage import (
     read_dynamics,
     refuse_early_endings,
 )
-from tacit.planning.euler import NO_TRIES, NO_WORTH, log_factor, plan_euler
+from tacit.planning.euler import log_factor, plan_euler
 from tacit.planning.reachability import Homes, Mixture, restore_mixture
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
@@ -70,9 +70,6 @@ class Homing:
             self._layout.n_states,
             reached,
             reached,
-            self._layout.ended,
-            NO_WORTH,
-            NO_TRIES,
             self._log_term,
             self._homing.bonus_scale,
         )

@@ -110,7 +110,8 @@ def expect_seen(
                         values[ended[h + 1]] = worth[h, s, a]
                     earned[s] += policy[h, s, a] * _mean(counts[h, s, a], n_states[h + 1], values)
         values = earned
-    return values[0]
+    value: float = values[0]
+    return value
 
 
 @kernel
@@ -210,7 +211,8 @@ def _hope_uniform(
             total += hope_after(counts[a], after, float(counts[a].sum()), values, radius, -1.0, one)
             mean += one
     q[:] = mean / mask.sum()
-    return total / mask.sum()
+    value: float = total / mask.sum()
+    return value
 
 
 @kernel

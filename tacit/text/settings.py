@@ -20,7 +20,8 @@ class TextSettings:
     `horizon` choices make an episode, or with `ends_early` at most as many: a conversation may end after any of them.
     The first `exploration` episodes are uniform. `model` is "small", or a causal language model: "smol", "paper", or
     the name of one on the hub. `judge` (for baselines) names a reader of feedback that takes the decoder's place; with
-    `improves="last"` all but the last choice stay uniform. `silence` "counts" like any remark, or is "missing" at random.
+    `improves="last"` all but the last choice stay uniform. `silence` "counts" like any remark, or is "missing" at
+    random.
     """
 
     horizon: int = 2

@@ -3,7 +3,7 @@ import pytest
 import reference
 
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
-from tacit.planning.euler import NO_TRIES, NO_WORTH, log_factor, plan_euler
+from tacit.planning.euler import log_factor, plan_euler
 from tacit.problem.mdp import largest_reach, state_distribution
 
 
@@ -15,18 +15,7 @@ def learn_to_reach(env, target, episodes, scale, seed=0):
     log_term = log_factor(layout, episodes, 0.05)
     arrived, bounds, goal = [], [], np.eye(layout.max_states)[target]
     for _ in range(episodes):
-        policy, high, low = plan_euler(
-            counts,
-            layout.mask,
-            layout.n_states,
-            goal,
-            goal,
-            layout.ended,
-            NO_WORTH,
-            NO_TRIES,
-            log_term,
-            scale,
-        )
+        policy, high, low = plan_euler(counts, layout.mask, layout.n_states, goal, goal, log_term, scale)
         s = 0
         for h in range(layout.horizon - 1):
             a = policy[h, s]
@@ -47,9 +36,7 @@ def test_the_kernel_is_its_twin(scale, ragged):
     for most in (1, 3, 400):
         counts = generator.integers(0, most, (3, 5, 4, 5)) * layout.mask[:-1, :, :, None].astype(float)
         expected = reference.plan_euler(counts, layout, 2, 15.0, scale)
-        policy, high, low = plan_euler(
-            counts, layout.mask, layout.n_states, goal, goal, layout.ended, NO_WORTH, NO_TRIES, 15.0, scale
-        )
+        policy, high, low = plan_euler(counts, layout.mask, layout.n_states, goal, goal, 15.0, scale)
         assert (high, low) == pytest.approx(expected[1:], abs=1e-12)
         np.testing.assert_array_equal(policy, expected[0])
 

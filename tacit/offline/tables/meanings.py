@@ -30,7 +30,7 @@ from tacit.decoding.judgement import (
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
 from tacit.decoding.tuples import counted_shape
 from tacit.decoding.word_types import fit_types
-from tacit.learning.early_endings import judge_by_common_meaning
+from tacit.learning.places import Places
 from tacit.learning.settings import Settings
 from tacit.logs.encoding import LogReader, broken_off, mixed_horizon
 from tacit.logs.labels import (
@@ -91,7 +91,9 @@ class TableMeanings:
             passing = np.zeros(layout.endings.mask.size, dtype=np.bool_)
             passing[self.passing] = True
             by_action = passing.reshape(layout.endings.mask.shape)
-            found = judge_by_common_meaning(layout, self.counts, by_action, self.c, settings)
+            places = Places(layout, self.c, settings)
+            places.take(self.counts, by_action)
+            found = places.judgements
         else:
             found = judge_all(layout, self.counts, self.c, settings)
         return {at: flip(j) if self.flipped[at] else j for at, j in found.items()}
