@@ -7,6 +7,8 @@ decodes to. Counts are kept, so a judgement that turns out wrong is revised for 
 An episode begins with an optimistic plan (`tacit.planning.euler`): last states that are not settled for its context are
 worth 1, the others what they were judged to be worth. If that plan would end in an unsettled state often enough,
 it is played, with a uniform action there; otherwise the episode is one of Algorithm 4, on the judged rewards.
+
+Where feedback or dynamics are found to have changed (`tacit.learning.vigilance`), what came before is forgotten.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.base.changes import Change, Changes, assign, commit, put
+from tacit.base.changes import Change, Changes, assign, commit, put, remove
 from tacit.base.saved import Saved
 from tacit.decoding.counts import RunningCounts, SeenCounts, flat_cells
 from tacit.decoding.judgement import Judgement, judge
@@ -36,16 +38,18 @@ from tacit.learning.stage import (
     read_duals,
     read_dynamics,
 )
+from tacit.learning.vigilance import Vigilance
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.euler import log_factor, plan_euler
 from tacit.planning.schedule import GammaSchedule
-from tacit.planning.transition import TransitionEstimate
+from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
 from tacit.problem.mdp import forward_distribution
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose, find_nothing_told, mostly_judged
-from tacit.trust.findings import Finding
+from tacit.trust.findings import Finding, worst_first
+from tacit.trust.watches import Alarm
 
 DELTA = 0.05
 """Failure probability in EULER's logarithm, as in the paper's homing."""
@@ -85,6 +89,7 @@ class FastLearning:
         self._best = np.zeros((contexts, S))
         self._rewards = np.zeros((contexts, H, S, K))
         self._check_at: float = FIRST_CHECK
+        self.vigilance = Vigilance(self.reading.counted, setup.settings.drift)
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the optimistic plan where it leads to unsettled states, otherwise that of Algorithm 4."""
@@ -107,15 +112,19 @@ class FastLearning:
         changes = [*self.dynamics.learn(x, episode.states, episode.actions)]
         if plan.dual is not None:
             changes += put(self._duals, x, plan.dual), put(self._has_dual, x, True)
+        remarks = self._follow(episode, changes)
         if len(episode.actions) < self._layout.horizon:
-            return Lesson(changes=changes)
+            return Lesson(None, remarks, changes)
         changes.append(assign(self, "episodes", self.episodes + 1))
         changes.append(assign(self, "explored", self.explored + plan.explores))
         told = None if feedback is None else self._hear(episode, feedback)
         decoded = self._decode(told)
         judgement = None if told is None else self._count(told, changes)
-        due = self.episodes + 1 >= self._check_at
-        return Lesson(decoded, self._check(told, judgement, changes) if due else (), changes)
+        if self.episodes + 1 >= self._check_at:
+            remarks += self._check(told, judgement, changes)
+        if told is not None:
+            remarks += self._hear_changes(told, changes)
+        return Lesson(decoded, remarks, changes)
 
     def next(self) -> Stage:
         """Return itself: there is no other stage."""
@@ -124,7 +133,7 @@ class FastLearning:
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what the counts show of the assumptions, worst first; see `tacit.trust.diagnostics`."""
         settings = self._settings
-        return diagnose(
+        found = diagnose(
             self.reading.counted,
             self.counts.seen(),
             settings.decoder,
@@ -133,6 +142,7 @@ class FastLearning:
             anchors,
             unsettled=settings.fast.explore_above,
         )
+        return worst_first([*found, *self.vigilance.find_drift()])
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
@@ -146,6 +156,7 @@ class FastLearning:
             "duals": self._duals,
             "has_dual": self._has_dual,
             "check_at": self._check_at,
+            "vigilance": self.vigilance.to_state(),
         }
 
     @classmethod
@@ -172,6 +183,7 @@ class FastLearning:
         stage.explored = saved.whole("explored", most=stage.episodes)
         stage._duals, stage._has_dual = duals
         stage._check_at = _read_check(saved, stage.episodes)
+        stage.vigilance.restore(saved.part("vigilance"), stage.episodes)
         return stage
 
     @classmethod
@@ -262,6 +274,48 @@ class FastLearning:
         changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
         changes += self._take(judgement, s, x, counts)
         return judgement
+
+    def _follow(self, episode: Episode, changes: list[Change]) -> tuple[str, ...]:
+        """Return what must be said of dynamics that changed; add what is noticed, and forget what came before."""
+        if not isinstance(
+            self.dynamics, TransitionCounts
+        ):  # others may depend on the context, as policies do
+            return ()
+        states, actions = episode.states, episode.actions
+        noticed, alarms = self.vigilance.follow(states, actions, self.episodes)
+        changes += noticed
+        for alarm in alarms:
+            h, s = alarm.place
+            changes += self.dynamics.forget(h, s, actions[h], states[h + 1])
+        return self._tell(alarms, changes)
+
+    def _hear_changes(self, told: TuplePlace, changes: list[Change]) -> tuple[str, ...]:
+        """Return what must be said of feedback that changed; add what is noticed, and forget what came before."""
+        s, x, y, a = told
+        noticed, alarms = self.vigilance.hear((s, x), y, a, self.judgements.get((s, x)), self.episodes)
+        changes += noticed
+        for alarm in alarms:
+            for place in self.vigilance.doubtful(alarm):
+                changes += self._forget(*place)
+        return self._tell(alarms, changes)
+
+    def _tell(self, alarms: Sequence[Alarm], changes: list[Change]) -> tuple[str, ...]:
+        if alarms:
+            changes.append(self.vigilance.remember(alarms))
+        return tuple(map(self.vigilance.describe, alarms))
+
+    def _forget(self, s: int, x: int) -> Changes:
+        """Return what makes (s, x) a place of which nothing is known, so that it is explored again."""
+        return (
+            *self.vigilance.forget((s, x)),
+            *self.counts.forget(s, x),
+            *self._judged.forget(s, x),
+            put(self._due, (s, x), 1.0),
+            remove(self.judgements, (s, x)),
+            put(self._settled, (x, s), False),
+            put(self._best, (x, s), 0.0),
+            put(self._rewards, (x, -1, s), 0.0),
+        )
 
     def _judge_all(self, counts: SeenCounts) -> None:
         for (s, x), table in counts.tables():
