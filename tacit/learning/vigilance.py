@@ -1,12 +1,12 @@
 """Notices that the world has moved: watches over what is said in each place, over types of words, and over dynamics.
 
-What is heard after an action in a last state and context follows one law whatever the policy (Assumption 2.1), and so does
-where an action leads: if either changes, the world has. Three kinds of draws are watched (`tacit.trust.watches`), each
-with a third of the probability of a false alarm:
+What is heard after an action in a last state and context follows one law whatever the policy (Assumption 2.1), and so
+does where an action leads: if either changes, the world has. Three kinds of draws are watched (`tacit.trust.watches`),
+each with a third of the probability of a false alarm:
 
 - words: what is said in each (ending, context), from the first tuple on;
-- types, where words are many: those that were judged to tell of a reward against the others, as they were judged when the
-  place was settled, from then on. Two types show a change that many words dilute;
+- types, from three words on: those that were judged to tell of a reward against the others, as they were judged when
+  the place was settled, from then on. Two types show a change that many words dilute;
 - dynamics: the next state in each (layer, state).
 """
 
@@ -106,8 +106,8 @@ class Vigilance:
         """Return a change in a sentence, with its evidence."""
         return (
             f"drift: {self._where(alarm)} changed after about episode {alarm.changed:,}, as was noticed in episode "
-            f"{alarm.noticed:,} (log evidence {alarm.log_e:.0f}): {self._what(alarm)}; what was known from before is forgotten, "
-            "and explored again"
+            f"{alarm.noticed:,} (log evidence {alarm.log_e:.0f}): {self._what(alarm)}; what was known from before is "
+            "forgotten, and explored again"
         )
 
     def find_drift(self) -> tuple[Finding, ...]:
@@ -176,6 +176,6 @@ class Vigilance:
                 layout.states[first + 1][alarm.value] if dynamics else layout.feedback.decode(alarm.value)
             )
         return (
-            f"after action {actions[alarm.action]!r}, {value} came {alarm.before:.0%} of {alarm.drawn_before:,} times before "
-            f"and {alarm.after:.0%} of {alarm.drawn_after:,} times since"
+            f"after action {actions[alarm.action]!r}, {value} came {alarm.before:.0%} of {alarm.drawn_before:,} times "
+            f"before and {alarm.after:.0%} of {alarm.drawn_after:,} times since"
         )

@@ -1,19 +1,19 @@
 """Notices that what is seen in a place is not what it was: a sequential detector with a bound on false alarms.
 
-What is watched is a row of draws (a, y): an action, chosen in whatever way from what came before, and a value (a word, a
-type of words, a next state) that follows p_a as long as nothing changes. For a change after n_i draws
+What is watched is a row of draws (a, y): an action, chosen in whatever way from what came before, and a value (a word,
+a type of words, a next state) that follows p_a as long as nothing changes. For a change after n_i draws, n_i = 4 i,
 
     E_i = prod_a (1 - 1/K + Q_a(draws up to n_i) Q_a(draws after n_i) / (K max_p p(draws of a))),
 
-with Q_a the chance that a Dirichlet mixture gives the values of action a: the likelihood of "a has changed" over the largest
-likelihood of "a has not", for each action that may be among the changed ones. An alarm is raised when
+with Q_a the chance that a Dirichlet mixture gives the values of action a: the likelihood of "a has changed" over the
+largest likelihood of "a has not", for each action that may be among the changed ones. An alarm is raised when
 
     sum_i w_i E_i >= 1 / alpha,        w_i = F / ((F + i - 1) (F + i)),  i = 1, 2, ...,  which add up to 1.
 
-While nothing changes that happens with probability alpha at most, however long the row is and whatever the p_a are: with the
-true p_a in place of the largest likelihood each ratio is a martingale that begins at 1, so is each product, for a draw
-concerns one factor, and so is the sum; it is never smaller than ours, and Ville's inequality bounds its maximum. Leaving
-out changes i only lowers the sum, so those that are long past are thinned out: memory and time grow with the logarithm.
+While nothing changes that happens with probability alpha at most, however long the row is and whatever the p_a are:
+with the true p_a in place of the largest likelihood each ratio is a martingale that begins at 1, so is each product, for
+a draw concerns one factor, and so is the sum; it is never smaller than ours, and Ville's inequality bounds its maximum.
+Leaving out changes i only lowers the sum, so those long past are thinned out: memory and time grow with the logarithm.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def observe(watch: Watch, action: int, value: int, episode: int) -> tuple[Watch,
     >>> evidence.log_e > math.log(1000), evidence.episode, watch.counts[-1].tolist()
     (True, 143, [[150, 50]])
     """
-    times, counts, scores, *evidence = _observe(*watch, action, value, episode)
-    return Watch(times, counts, scores), Evidence(*evidence)
+    times, counts, scores, log_e, row, change, draws = _observe(*watch, action, value, episode)
+    return Watch(times, counts, scores), Evidence(log_e, row, change, draws)
 
 
 def prior_weight(number: int) -> float:

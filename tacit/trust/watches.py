@@ -1,8 +1,8 @@
 """Watches over many places at once: alarms, each with its evidence, and a bound on false ones over all of them.
 
-Places begin to be watched when something is first drawn there, and are numbered in that order. The j-th may raise a false
-alarm with probability alpha w_j at most (`tacit.trust.drift`), all of them together, over a run of any length, with
-probability alpha. A place that was never seen costs nothing, and one that is watched anew after an alarm counts as new.
+Places begin to be watched when something is first drawn there, and are numbered in that order. The j-th may raise a
+false alarm with probability alpha w_j at most (`tacit.trust.drift`), all of them together, over a run of any length,
+with probability alpha. A place that was never seen costs nothing, and one that is watched anew after an alarm counts as new.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.base.arrays import IntArray
 from tacit.base.changes import Changes, assign, put, remove
-from tacit.base.saved import LARGEST_COUNT, Saved
+from tacit.base.saved import Saved
 from tacit.base.validation import check_within
 from tacit.trust.drift import (
     LIVES,
@@ -136,7 +136,7 @@ class Watches:
         }
 
     def restore(self, state: Mapping[str, Any], sizes: tuple[int, int], episodes: int) -> None:
-        """Take up what `to_state` returned, of places below `sizes` and so many episodes, if draws could have left it."""
+        """Take up what `to_state` returned after so many episodes, if draws in places below `sizes` could have left it."""
         saved = Saved.of(state)
         self._begun = saved.whole("begun")
         places = saved.wholes("places", (None, 2))
