@@ -58,26 +58,22 @@ class Vigilance:
 
     def follow(self, states: Sequence[int], actions: Sequence[int], episode: int) -> Noticing:
         """Return what the transitions of a path teach, and the changes of dynamics that they show."""
-        changes: list[Change] = []
-        alarms: list[Alarm] = []
-        for h, following in enumerate(states[1:]):
-            made, alarm = self._watches[DYNAMICS].learn((h, states[h]), actions[h], following, episode)
-            changes += made
-            alarms += [alarm] if alarm else []
-        return changes, alarms
+        draws = [((h, states[h]), actions[h], following) for h, following in enumerate(states[1:])]
+        return self._watches[DYNAMICS].learn(draws, episode)
 
     def hear(
         self, place: PlaceIndex, value: int, action: int, judgement: Judgement | None, episode: int
     ) -> Noticing:
         """Return what a tuple teaches, and the change that it shows; `judgement` is what the place is judged to be."""
-        made, alarm = self._watches[WORDS].learn(place, action, value, episode)
-        changes, types = [*made], self._types.get(place)
-        if alarm is None and types is not None:
-            made, alarm = self._watches[TYPES].learn(place, action, int(types[value]), episode)
-            changes += made
-        elif types is None and judgement is not None and self._has_types(judgement):
-            changes.append(put(self._types, place, judgement.phi >= PLEASED))
-        return changes, [alarm] if alarm else []
+        changes, alarms = self._watches[WORDS].learn([(place, action, value)], episode)
+        types = self._types.get(place)
+        if types is None:
+            if judgement is not None and self._has_types(judgement):
+                changes.append(put(self._types, place, judgement.phi >= PLEASED))
+        elif not alarms:
+            more, alarms = self._watches[TYPES].learn([(place, action, int(types[value]))], episode)
+            changes += more
+        return changes, alarms
 
     def doubtful(self, alarm: Alarm) -> list[PlaceIndex]:
         """Return the places that a change of feedback puts in doubt: its own, and those of its context not seen since.

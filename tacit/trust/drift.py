@@ -11,8 +11,9 @@ largest likelihood of "a has not", for each action that may be among the changed
     sum_i w_i E_i >= 1 / alpha,        w_i = F / ((F + i - 1) (F + i)),  i = 1, 2, ...,  which add up to 1.
 
 While nothing changes that happens with probability alpha at most, however long the row is and whatever the p_a are:
-with the true p_a in place of the largest likelihood each ratio is a martingale that begins at 1, so is each product, for
-a draw concerns one factor, and so is the sum; it is never smaller than ours, and Ville's inequality bounds its maximum.
+with the true p_a in place of the largest likelihood each ratio is a martingale that begins at 1, so is each product,
+for a draw concerns one factor, and so is the sum; it is never smaller than ours, and Ville's inequality bounds its
+largest value.
 Leaving out changes i only lowers the sum, so those long past are thinned out: memory and time grow with the logarithm.
 """
 

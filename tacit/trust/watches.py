@@ -2,20 +2,20 @@
 
 Places begin to be watched when something is first drawn there, and are numbered in that order. The j-th may raise a
 false alarm with probability alpha w_j at most (`tacit.trust.drift`), all of them together, over a run of any length,
-with probability alpha. A place that was never seen costs nothing, and one that is watched anew after an alarm counts as new.
+with probability alpha. A place that was never seen costs nothing; one watched anew after an alarm counts as new.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.base.arrays import IntArray
-from tacit.base.changes import Changes, assign, put, remove
+from tacit.base.changes import Change, Changes, assign, put, remove
 from tacit.base.saved import Saved
 from tacit.base.validation import check_within
 from tacit.trust.drift import (
@@ -37,6 +37,8 @@ ROUNDING = 1e-6
 
 WatchedPlace = tuple[int, int]
 """An ending and a context group, or a layer and a state."""
+Draw = tuple[WatchedPlace, int, int]
+"""What was drawn: where, after which action, and which value."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,9 @@ class Watches:
     >>> from tacit.base.changes import commit
     >>> watches = Watches("words", n_actions=1, n_values=2, alpha=0.05)
     >>> for t in range(200):
-    ...     changes, alarm = watches.learn((0, 0), action=0, value=int(t >= 150), episode=t)
+    ...     changes, alarms = watches.learn([((0, 0), 0, int(t >= 150))], episode=t)
     ...     commit(changes)
-    ...     if alarm:
+    ...     for alarm in alarms:
     ...         print(alarm.noticed, alarm.changed, alarm.value, alarm.before, alarm.after)
     154 147 0 1.0 0.286
     """
@@ -91,20 +93,27 @@ class Watches:
         self._numbers: dict[WatchedPlace, int] = {}
         self._begun = 0
 
-    def learn(
-        self, place: WatchedPlace, action: int, value: int, episode: int
-    ) -> tuple[Changes, Alarm | None]:
-        """Return what one draw in a place changes, and the alarm that it raises; the place is then watched anew."""
-        if self._alpha == 0:
-            return (), None
-        known = self._watches.get(place)
-        number = self._begun + 1 if known is None else self._numbers[place]
-        before = begin_watch(*self._shape) if known is None else known
-        watch, evidence = observe(before, action, value % MOST_VALUES, episode)
-        begun = () if known else (put(self._numbers, place, number), assign(self, "_begun", number))
-        if evidence.log_e >= -math.log(self._alpha * prior_weight(number)):
-            return (*begun, *self.forget(place)), _alarm(self._kind, place, watch, evidence, episode)
-        return (*begun, put(self._watches, place, watch)), None
+    def learn(self, draws: Sequence[Draw], episode: int) -> tuple[list[Change], list[Alarm]]:
+        """Return what draws of one episode change, each in another place, and the alarms that they raise.
+
+        A place that raised one is watched anew from its next draw on.
+        """
+        changes: list[Change] = []
+        alarms: list[Alarm] = []
+        begun = self._begun
+        for place, action, value in draws if self._alpha > 0 else ():
+            if place not in self._watches:
+                begun += 1
+                changes += put(self._numbers, place, begun), assign(self, "_begun", begun)
+            number = self._numbers.get(place, begun)
+            before = self._watches.get(place) or begin_watch(*self._shape)
+            watch, evidence = observe(before, action, value % MOST_VALUES, episode)
+            if evidence.log_e >= -math.log(self._alpha * prior_weight(number)):
+                changes += self.forget(place)
+                alarms.append(_alarm(self._kind, place, watch, evidence, episode))
+            else:
+                changes.append(put(self._watches, place, watch))
+        return changes, alarms
 
     def forget(self, place: WatchedPlace) -> Changes:
         """Return what lets a place be watched anew, from its next draw on."""
@@ -136,7 +145,7 @@ class Watches:
         }
 
     def restore(self, state: Mapping[str, Any], sizes: tuple[int, int], episodes: int) -> None:
-        """Take up what `to_state` returned after so many episodes, if draws in places below `sizes` could have left it."""
+        """Take up what `to_state` returned after so many episodes, if draws in places below `sizes` could leave it."""
         saved = Saved.of(state)
         self._begun = saved.whole("begun")
         places = saved.wholes("places", (None, 2))
