@@ -49,7 +49,7 @@ CHANGES = {
 
 
 def measure_delay(before: FloatArray, after: FloatArray, draws: int, generator: np.random.Generator) -> int:
-    """Return how many draws come between a change and its alarm, `MOST_AFTER` if none is raised, -1 if one came before."""
+    """Return how many draws come between a change and its alarm; `MOST_AFTER` without one, -1 if it came before."""
     early = generator.choice(len(before), size=draws, p=before)
     values = np.concatenate([early, generator.choice(len(after), size=MOST_AFTER, p=after)]).tolist()
     threshold = -math.log(ALPHA * prior_weight(PLACES))

@@ -57,6 +57,8 @@ GROWTH = 1.1
 """A state is judged anew when its tuples have grown by this factor: a judgement costs as much as ten episodes."""
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
+HALVED = 2
+"""What counts are divided by when they are more than is to be remembered."""
 
 TuplePlace = tuple[int, int, int, int]
 """Where a tuple is counted: ending, group, value, action."""
@@ -270,6 +272,10 @@ class FastLearning:
             return None
         counts = self.counts.table(s, x)
         counts[y, a] += 1.0
+        if 0 < self._settings.drift.memory < tuples:
+            counts = counts // HALVED
+            tuples = int(counts.sum())
+            changes += self.counts.replace(s, x, counts)
         judgement = self._judge(s, counts)
         changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
         changes += self._take(judgement, s, x, counts)
@@ -284,9 +290,12 @@ class FastLearning:
         states, actions = episode.states, episode.actions
         noticed, alarms = self.vigilance.follow(states, actions, self.episodes)
         changes += noticed
-        for alarm in alarms:
-            h, s = alarm.place
-            changes += self.dynamics.forget(h, s, actions[h], states[h + 1])
+        memory, moved = self._settings.drift.memory, {alarm.place for alarm in alarms}
+        for h, following in enumerate(states[1:]):
+            if (h, states[h]) in moved:
+                changes += self.dynamics.forget(h, states[h], actions[h], following)
+            elif 0 < memory <= self.dynamics.counts(episode.encoded)[h, states[h]].sum():
+                changes += self.dynamics.forget(h, states[h], actions[h], following, HALVED)
         return self._tell(alarms, changes)
 
     def _hear_changes(self, told: TuplePlace, changes: list[Change]) -> tuple[str, ...]:

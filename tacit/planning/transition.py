@@ -97,11 +97,17 @@ class TransitionCounts:
             )
         return ((_write_path, self, path, after),)
 
-    def forget(self, layer: int, state: int, action: int, following: int) -> Changes:
-        """Return what lets nothing be known of where actions of a state lead, but one transition that was just seen."""
-        kept = np.zeros(self._counts.shape[2:], dtype=np.int64)
-        kept[action, following] = 1
-        forgotten = self._forgotten[layer] + self._counts[layer, state].sum(axis=0)
+    def forget(
+        self, layer: int, state: int, action: int, following: int, divisor: int | None = None
+    ) -> Changes:
+        """Return what leaves nothing of where actions of a state led, but one transition that was just seen.
+
+        With a `divisor`, it leaves counts divided by that.
+        """
+        before = self._counts[layer, state]
+        kept = np.zeros_like(before) if divisor is None else before // divisor
+        forgotten = self._forgotten[layer] + (before - kept).sum(axis=0)
+        kept[action, following] += 1
         return (
             put(self._counts, (layer, state), kept),
             put(self._estimate, (layer, state), _smoothed(kept, self._exists[layer, state])),

@@ -17,7 +17,7 @@ import numpy as np
 from tacit.base.arrays import IntArray
 from tacit.base.changes import Change, Changes, assign, put, remove
 from tacit.base.saved import Saved
-from tacit.base.validation import check_within
+from tacit.base.validation import MOST, check_whole, check_within
 from tacit.trust.drift import (
     LIVES,
     SPACING,
@@ -43,12 +43,19 @@ Draw = tuple[WatchedPlace, int, int]
 
 @dataclass(frozen=True)
 class DriftSettings:
-    """With `alpha` the probability of a false alarm over a whole run, at most; 0 watches nothing."""
+    """When the world is taken to have changed, and how long it is remembered.
+
+    `alpha` is the probability of a false alarm over a whole run, at most; 0 watches nothing. With a `memory` of n, the
+    counts of a place, or of a state's transitions, are halved when there are more than n: what changes too slowly for
+    an alarm is forgotten, too. 0 remembers everything.
+    """
 
     alpha: float = 0.05
+    memory: int = 0
 
     def __post_init__(self) -> None:
         check_within("alpha of drift", self.alpha, 0, 0.5)
+        check_whole("memory of drift", self.memory, 0, MOST)
 
 
 class Alarm(NamedTuple):

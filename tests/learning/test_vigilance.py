@@ -175,3 +175,26 @@ def test_forgotten_transitions_are_gone_and_the_rest_is_as_it_was():
     again = TransitionCounts(layout)
     again.restore(counts.to_state())
     assert np.array_equal(again.estimate(0), counts.estimate(0))
+
+
+def test_a_short_memory_is_kept_short_and_saved(tmp_path):
+    world = World()
+    agent = Agent(world.layout, Settings(drift=DriftSettings(alpha=0.0, memory=200)), seed=0)
+    play(world, agent, EPISODES, seed=1)
+    counts = agent.stage.counts.seen()
+    assert max(counts.tuples) <= 1.1 * 200 + 1, "places are halved when they are judged"
+    assert agent.stage.dynamics.visits.sum(axis=-1).max() <= 200
+    agent.save(tmp_path / "short")
+    again = Agent.load(tmp_path / "short")
+    assert np.array_equal(*(play(world, each, 100, seed=3)[0] for each in (agent, again)))
+
+
+def test_what_changes_without_an_alarm_is_learned_sooner_with_a_short_memory():
+    earned = {}
+    for memory in (0, 100):
+        world = World()
+        agent = Agent(world.layout, Settings(drift=DriftSettings(alpha=0.0, memory=memory)), seed=0)
+        play(world, agent, EPISODES, seed=1)
+        drift_dynamics(world)
+        earned[memory] = play(world, agent, 400, seed=2)[0][-200:].mean()
+    assert earned[100] > earned[0] + 0.1
