@@ -44,7 +44,7 @@ Counts = NDArray[np.int32]
 """Numbers of draws: a place has fewer than two thousand million."""
 
 
-class Watch(NamedTuple):
+class PlaceWatch(NamedTuple):
     """What is kept of the draws of one place, with K actions and m values, and C - 1 possible changes.
 
     Row 0 stands for no change: nothing came before it.
@@ -58,7 +58,7 @@ class Watch(NamedTuple):
     """(C, K), log Q_a of what came before and of what came after."""
 
 
-class Evidence(NamedTuple):
+class ChangeEvidence(NamedTuple):
     """Log sum_i w_i E_i, and where its largest term is: the row, the episode, and how many draws came after it."""
 
     log_e: float
@@ -67,13 +67,13 @@ class Evidence(NamedTuple):
     draws: int
 
 
-def begin_watch(n_actions: int, n_values: int) -> Watch:
+def begin_watch(n_actions: int, n_values: int) -> PlaceWatch:
     """Return the watch over a place in which nothing was drawn yet."""
     counts = np.zeros((2, n_actions, n_values), dtype=np.int32)
-    return Watch(np.zeros((1, 2), dtype=np.int64), counts, np.zeros((1, n_actions)))
+    return PlaceWatch(np.zeros((1, 2), dtype=np.int64), counts, np.zeros((1, n_actions)))
 
 
-def observe(watch: Watch, action: int, value: int, episode: int) -> tuple[Watch, Evidence]:
+def observe(watch: PlaceWatch, action: int, value: int, episode: int) -> tuple[PlaceWatch, ChangeEvidence]:
     """Return the watch after one draw more, and what speaks for a change; the watch that is given stays as it is.
 
     >>> watch = begin_watch(n_actions=1, n_values=2)
@@ -83,7 +83,7 @@ def observe(watch: Watch, action: int, value: int, episode: int) -> tuple[Watch,
     (True, 143, [[150, 50]])
     """
     times, counts, scores, log_e, row, change, draws = _observe(*watch, action, value, episode)
-    return Watch(times, counts, scores), Evidence(log_e, row, change, draws)
+    return PlaceWatch(times, counts, scores), ChangeEvidence(log_e, row, change, draws)
 
 
 def prior_weight(number: int) -> float:

@@ -21,9 +21,9 @@ from tacit.base.validation import MOST, check_whole, check_within
 from tacit.trust.drift import (
     LIVES,
     SPACING,
+    ChangeEvidence,
     Counts,
-    Evidence,
-    Watch,
+    PlaceWatch,
     begin_watch,
     log_mixture,
     observe,
@@ -96,7 +96,7 @@ class Watches:
         self._kind = kind
         self._shape = n_actions, min(n_values, MOST_VALUES)
         self._alpha = alpha
-        self._watches: dict[WatchedPlace, Watch] = {}
+        self._watches: dict[WatchedPlace, PlaceWatch] = {}
         self._numbers: dict[WatchedPlace, int] = {}
         self._begun = 0
 
@@ -166,7 +166,7 @@ class Watches:
             check_watch(saved, watch, episodes)
             self._watches[place[0], place[1]], self._numbers[place[0], place[1]] = watch, number
 
-    def _read(self, saved: Saved, places: int) -> Iterator[Watch]:
+    def _read(self, saved: Saved, places: int) -> Iterator[PlaceWatch]:
         K, m = self._shape
         rows = saved.wholes("rows", (places,), 1)
         total = int(rows.sum())
@@ -176,7 +176,7 @@ class Watches:
         ends = np.cumsum(rows)
         for n, end in enumerate(ends.tolist()):
             first = end - int(rows[n])
-            yield Watch(
+            yield PlaceWatch(
                 times[first:end].copy(), counts[first + n : end + n + 1].copy(), scores[first:end].copy()
             )
 
@@ -202,7 +202,7 @@ def read_alarm(saved: Saved, sizes: Mapping[str, WatchedPlace], episodes: int) -
     )
 
 
-def check_watch(saved: Saved, watch: Watch, episodes: int) -> None:
+def check_watch(saved: Saved, watch: PlaceWatch, episodes: int) -> None:
     """Raise CheckpointError unless a watch is one that draws in so many episodes could have left."""
     times, counts = watch.times, watch.counts.astype(np.int64)
     numbers = times[1:, 0] // SPACING
@@ -236,7 +236,9 @@ def kept_numbers(now: int) -> IntArray:
     return np.asarray(numbers[now - numbers < LIVES * (numbers & -numbers)])
 
 
-def _alarm(kind: str, place: WatchedPlace, watch: Watch, evidence: Evidence, episode: int) -> Alarm:
+def _alarm(
+    kind: str, place: WatchedPlace, watch: PlaceWatch, evidence: ChangeEvidence, episode: int
+) -> Alarm:
     """Return the alarm of a watch, with the action and the value that show the change best."""
     before, after = watch.counts[evidence.row], watch.counts[-1] - watch.counts[evidence.row]
     gain = log_mixture(before) + log_mixture(after) - log_mixture(watch.counts[-1])
