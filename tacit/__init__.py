@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tacit.simulate import play
     from tacit.trust.anchors import Anchor
     from tacit.trust.findings import Diagnosis, Finding
+    from tacit.trust.watches import DriftSettings
 
     __version__: str
 
@@ -40,6 +41,7 @@ __all__ = [
     "CollectionSettings",
     "DecoderSettings",
     "Diagnosis",
+    "DriftSettings",
     "Episode",
     "FastSettings",
     "Finding",
@@ -72,6 +74,7 @@ PLACES = {
     "CollectionSettings": "tacit.learning.settings",
     "DecoderSettings": "tacit.decoding.decoder",
     "Diagnosis": "tacit.trust.findings",
+    "DriftSettings": "tacit.trust.watches",
     "Episode": "tacit.learning.episode",
     "FastSettings": "tacit.learning.settings",
     "Finding": "tacit.trust.findings",

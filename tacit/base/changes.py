@@ -7,7 +7,7 @@ they are begun nothing has happened, and if it comes in their midst they are mad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from operator import setitem
 from typing import Any
 
@@ -19,6 +19,11 @@ Changes = Sequence[Change]
 def put(target: Any, key: Any, value: Any) -> Change:
     """Return the change `target[key] = value`, in an array or a mapping; an array's own views are no `value`."""
     return setitem, target, key, value
+
+
+def remove(target: MutableMapping[Any, Any], key: Any) -> Change:
+    """Return the change after which a mapping holds nothing under `key`."""
+    return _discard, target, key, None
 
 
 def assign(target: object, name: str, value: Any) -> Change:
@@ -43,3 +48,7 @@ def commit(changes: Iterable[Change]) -> None:
     """
     for write, target, key, value in changes:
         write(target, key, value)
+
+
+def _discard(target: MutableMapping[Any, Any], key: Any, _: None) -> None:
+    target.pop(key, None)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.base.changes import Changes, commit, put
+from tacit.base.changes import Changes, commit, put, remove
 from tacit.base.saved import LARGEST_COUNT, Saved
 from tacit.decoding.tuples import Tuples, counted_shape
 from tacit.problem.layout import Layout
@@ -277,6 +277,10 @@ class RunningCounts:
         cells = np.flatnonzero(flat)
         held = dict(zip(cells.tolist(), flat[cells].tolist(), strict=True))
         return put(self._tables, (ending, group), held), put(self._tuples, (ending, group), int(flat.sum()))
+
+    def forget(self, ending: int, group: int) -> Changes:
+        """Return what lets a place have no tuples."""
+        return remove(self._tables, (ending, group)), remove(self._tuples, (ending, group))
 
     def tuples(self, ending: int, group: int) -> int:
         """Return how many tuples a place has."""

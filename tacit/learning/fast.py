@@ -8,6 +8,8 @@ An episode begins with a hopeful plan (`tacit.planning.optimism`): last states t
 worth what they may be, the others what they were judged to be worth, and what was seldom tried may lead anywhere. If
 that plan pays (`tacit.planning.exploring`), it is played, with a uniform action in unsettled states; otherwise the
 episode is one of Algorithm 4, on the judged rewards.
+
+Where feedback or dynamics are found to have changed (`tacit.learning.vigilance`), what came before is forgotten.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import counted_shape, is_finite
 from tacit.learning.early_endings import bound_by_siblings, find_passing
 from tacit.learning.episode import Episode
-from tacit.learning.places import Places, TuplePlace
+from tacit.learning.places import HALVED, Places, TuplePlace
 from tacit.learning.stage import (
     Lesson,
     PolicyPlan,
@@ -40,17 +42,19 @@ from tacit.learning.stage import (
     read_duals,
     read_dynamics,
 )
+from tacit.learning.vigilance import Vigilance
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.exploring import hope_radius, pays_to_explore
 from tacit.planning.optimism import bound_reach, expect_seen, plan_optimistic
 from tacit.planning.schedule import GammaSchedule
-from tacit.planning.transition import TransitionEstimate
+from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
 from tacit.problem.mdp import forward_distribution
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose, find_nothing_told
-from tacit.trust.findings import Finding
+from tacit.trust.findings import Finding, worst_first
+from tacit.trust.watches import Alarm
 
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
@@ -69,13 +73,19 @@ class FastLearning:
         self._schedule = GammaSchedule(scale=setup.settings.fast.gamma_scale)
         self.reading: Reading = _finite_reading(layout)
         contexts, (H, S, _) = counted_shape(self.reading.counted)[1], layout.mask.shape
-        self.places = Places(self.reading.counted, setup.settings.decoder.c, setup.settings.judgement)
+        self.places = Places(
+            self.reading.counted,
+            setup.settings.decoder.c,
+            setup.settings.judgement,
+            setup.settings.drift.memory,
+        )
         self.dynamics = setup.dynamics(layout)
         self.episodes = 0
         self.explored = 0
         self._duals = np.zeros((contexts, H, S))
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
         self._check_at: float = FIRST_CHECK
+        self.vigilance = Vigilance(self.reading.counted, setup.settings.drift)
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the plan of Algorithm 4, or a hopeful one where it pays to settle what that one leads to."""
@@ -98,8 +108,9 @@ class FastLearning:
         changes = [*self.dynamics.learn(x, *path_of(self._layout, episode, ended))]
         if plan.dual is not None:
             changes += put(self._duals, x, plan.dual), put(self._has_dual, x, True)
+        remarks = self._follow(episode, ended, changes)
         if not ended and len(episode.actions) < self._layout.horizon:
-            return Lesson(changes=changes)
+            return Lesson(None, None, remarks, changes)
         changes.append(assign(self, "episodes", self.episodes + 1))
         changes.append(assign(self, "explored", self.explored + plan.explores))
         decoded = None
@@ -107,7 +118,9 @@ class FastLearning:
             told = self._hear(episode, feedback)
             decoded = self.places.decode(told)
             changes += self.places.learn(told, outcome, self._passing(told))
-        remarks = self._check(changes) if self.episodes + 1 >= self._check_at else ()
+            remarks += self._hear_changes(told, changes)
+        if self.episodes + 1 >= self._check_at:
+            remarks += self._check(changes)
         reward, bounds = decoded or (None, None)
         return Lesson(reward, bounds, remarks, changes)
 
@@ -129,7 +142,7 @@ class FastLearning:
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what the counts show of the assumptions, worst first; see `tacit.trust.diagnostics`."""
         settings = self._settings
-        return diagnose(
+        found = diagnose(
             self.reading.counted,
             self.places.counts.seen(),
             settings.decoder,
@@ -137,6 +150,7 @@ class FastLearning:
             self.places.judgements,
             anchors,
         )
+        return worst_first([*found, *self.vigilance.find_drift()])
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
@@ -148,6 +162,7 @@ class FastLearning:
             "duals": self._duals,
             "has_dual": self._has_dual,
             "check_at": self._check_at,
+            "vigilance": self.vigilance.to_state(),
         }
 
     @classmethod
@@ -162,6 +177,7 @@ class FastLearning:
         stage.explored = saved.whole("explored", most=stage.episodes)
         stage._duals, stage._has_dual = duals
         stage._check_at = _read_check(saved, stage.episodes)
+        stage.vigilance.restore(saved.part("vigilance"), stage.episodes)
         return stage
 
     @classmethod
@@ -261,6 +277,40 @@ class FastLearning:
         s, a = ending_of(self._layout, episode)
         x, y = self.reading.read_one(episode.encoded, s, feedback)
         return s, x, y, a
+
+    def _follow(self, episode: Episode, ended: bool, changes: list[Change]) -> tuple[str, ...]:
+        """Return what must be said of dynamics that changed; add what is noticed, and forget what came before."""
+        if not isinstance(
+            self.dynamics, TransitionCounts
+        ):  # others may depend on the context, as policies do
+            return ()
+        states, actions = path_of(self._layout, episode, ended)
+        noticed, alarms = self.vigilance.follow(states, actions, self.episodes)
+        changes += noticed
+        memory, moved = self._settings.drift.memory, {alarm.place for alarm in alarms}
+        for h, following in enumerate(states[1:]):
+            if (h, states[h]) in moved:
+                changes += self.dynamics.forget(h, states[h], actions[h], following)
+            elif 0 < memory <= self.dynamics.counts(episode.encoded)[h, states[h]].sum():
+                changes += self.dynamics.forget(h, states[h], actions[h], following, HALVED)
+        return self._tell(alarms, changes)
+
+    def _hear_changes(self, told: TuplePlace, changes: list[Change]) -> tuple[str, ...]:
+        """Return what must be said of feedback that changed; add what is noticed, and forget what came before."""
+        s, x, y, a = told
+        judgement = self.places.judgements.get((s, x))
+        noticed, alarms = self.vigilance.hear((s, x), y, a, judgement, self.episodes)
+        changes += noticed
+        doubtful = {place for alarm in alarms for place in self.vigilance.doubtful(alarm)}
+        if doubtful:
+            changes += (change for place in sorted(doubtful) for change in self.vigilance.forget(place))
+            changes += self.places.forget(sorted(doubtful))
+        return self._tell(alarms, changes)
+
+    def _tell(self, alarms: Sequence[Alarm], changes: list[Change]) -> tuple[str, ...]:
+        if alarms:
+            changes.append(self.vigilance.remember(alarms))
+        return tuple(map(self.vigilance.describe, alarms))
 
 
 def _read_check(saved: Saved, episodes: int) -> float:

@@ -8,13 +8,13 @@ that cannot tell by themselves are read by what words mean elsewhere (`tacit.dec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
-from tacit.base.changes import Change, Changes, assign, commit, put
+from tacit.base.changes import Change, Changes, assign, commit, put, remove
 from tacit.base.saved import Saved
 from tacit.decoding.common_meaning import find_common_meaning, read_by
 from tacit.decoding.counts import PlaceIndex, RunningCounts, SeenCounts
@@ -34,6 +34,8 @@ from tacit.decoding.tuples import counted_shape
 from tacit.learning.early_endings import leave_out, read_left_out, save_left_out, widen
 from tacit.problem.layout import Layout
 
+HALVED = 2
+"""What counts are divided by when they are more than is to be remembered."""
 GROWTH = 1.1
 """A place is judged anew when its tuples have grown by this factor: a judgement costs as much as ten episodes."""
 
@@ -56,11 +58,12 @@ class Places:
     """Counts and judgements of every (ending, context group) of a layout that can be counted.
 
     `settled`, `best`, `hope` and `wanted`, the tuples that would settle a place, (S_H, G) are what planning asks of the
-    judgements, `worth` (S_H, G, K) what each action is worth, decoded.
+    judgements, `worth` (S_H, G, K) what each action is worth, decoded. Where tuples are more than `memory`, if there
+    is one, half of them are forgotten.
     """
 
-    def __init__(self, layout: Layout, c: float, settings: JudgementSettings) -> None:
-        self._layout, self._c, self._settings = layout, c, settings
+    def __init__(self, layout: Layout, c: float, settings: JudgementSettings, memory: int = 0) -> None:
+        self._layout, self._c, self._settings, self._memory = layout, c, settings, memory
         shape = self._shape = counted_shape(layout)
         S, G, Y, K = shape
         self.counts = RunningCounts(shape)
@@ -95,9 +98,33 @@ class Places:
             return changes
         counts = self.counts.table(s, x)
         counts[y, a] += 1.0
+        if 0 < self._memory < tuples:
+            counts //= HALVED
+            tuples = int(counts.sum())
+            changes += self.counts.replace(s, x, counts)
         changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
         changes += self._judged.replace(s, x, counts)
         return (*changes, *self._judge((s, x), counts, known, passing))
+
+    def forget(self, places: Sequence[PlaceIndex]) -> Changes:
+        """Return what makes some places such of which nothing is known, so that they are explored again."""
+        leanings, wanted = self._leanings, first_wants(self._layout, self._c, self._settings)
+        changes: list[Change] = []
+        for at in places:
+            leanings = leanings.replaced(at, None, 0.0, 0.0)
+            for counts in (self.counts, self.outcomes, self._judged):
+                changes += counts.forget(*at)
+            for known in (self.judgements, self._found, self._left_out):
+                changes.append(remove(known, at))
+            empty = ((self._due, 1.0), (self.settled, False), (self.best, 0.0), (self.hope, 1.0))
+            changes += (put(array, at, value) for array, value in empty)
+            changes += put(self.worth, at, 0.0), put(self.wanted, at, wanted[at[0]])
+        beliefs = leanings.weigh()
+        differing = beliefs.differing(self.beliefs, self._shape[1])
+        others = [at for at in self._found if at not in places and at[1] in differing]
+        renewed = {at: self._renew(at, self._known(at), leanings, beliefs) for at in others}
+        changes += (change for at, pair in renewed.items() for change in self._put(at, *pair))
+        return (*changes, assign(self, "_leanings", leanings), assign(self, "beliefs", beliefs))
 
     def decode(self, told: TuplePlace) -> tuple[float, tuple[float, float]] | None:
         """Return what a tuple's feedback decodes to, with bounds, or None if its place is not settled."""

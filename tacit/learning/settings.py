@@ -25,6 +25,7 @@ from tacit.planning.reachability import homing_episodes
 from tacit.planning.regression import OracleSettings, make_oracle
 from tacit.planning.schedule import GammaSchedule, choose_by_theorem
 from tacit.problem.layout import Layout
+from tacit.trust.watches import DriftSettings
 
 RECIPES = ("fast", "paper")
 
@@ -82,7 +83,7 @@ class Settings:
     """The settings of every part.
 
     `recipe` is "fast", Tacit's own, which needs nothing but `decoder.c`, or "paper", Algorithm 1 as the paper has it,
-    which needs theta and M and reads all parts but `judgement` and `fast`.
+    which needs theta and M and reads all parts but `judgement`, `fast` and `drift`.
 
     >>> Settings().recipe, Settings(DecoderSettings(theta=0.9, M=1.3), recipe="paper").homing.episodes
     ('fast', 5000)
@@ -96,6 +97,7 @@ class Settings:
     schedule: GammaSchedule = field(default_factory=GammaSchedule)
     judgement: JudgementSettings = field(default_factory=JudgementSettings)
     fast: FastSettings = field(default_factory=FastSettings)
+    drift: DriftSettings = field(default_factory=DriftSettings)
     recipe: str = "fast"
 
     def __post_init__(self) -> None:
@@ -121,6 +123,7 @@ PARTS: Mapping[str, type] = {
     "schedule": GammaSchedule,
     "judgement": JudgementSettings,
     "fast": FastSettings,
+    "drift": DriftSettings,
 }
 """The settings of the parts, by the name of the part."""
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.base.changes import Changes
+from tacit.base.changes import Changes, put
 from tacit.base.jit import kernel
 from tacit.base.saved import Saved
 from tacit.problem.layout import Layout, existing_transitions, reachable_states
@@ -65,6 +65,7 @@ class TransitionCounts:
             -1, layout.max_states
         )  # (H-1, S)
         self._counts = np.zeros(self._exists.shape, dtype=np.int64)
+        self._forgotten = np.zeros(self._exists.shape[::3], dtype=np.int64)  # (H-1, S), by where they led
         self._estimate = _smoothed(self._counts, self._exists)
         self._shown = self._estimate.view()
         self._shown.flags.writeable = False
@@ -102,6 +103,23 @@ class TransitionCounts:
             )
         return ((_write_path, self, path, after),)
 
+    def forget(
+        self, layer: int, state: int, action: int, following: int, divisor: int | None = None
+    ) -> Changes:
+        """Return what leaves nothing of where actions of a state led, but one transition that was just seen.
+
+        With a `divisor`, it leaves counts divided by that.
+        """
+        before = self._counts[layer, state]
+        kept = np.zeros_like(before) if divisor is None else before // divisor
+        forgotten = self._forgotten[layer] + (before - kept).sum(axis=0)
+        kept[action, following] += 1
+        return (
+            put(self._counts, (layer, state), kept),
+            put(self._estimate, (layer, state), _smoothed(kept, self._exists[layer, state])),
+            put(self._forgotten, layer, forgotten),
+        )
+
     def add_paths(self, states: IntArray, actions: IntArray) -> None:
         """Count the transitions of many whole paths, states and actions (n, H), all of them or none.
 
@@ -137,16 +155,18 @@ class TransitionCounts:
         return self._shown
 
     def to_state(self) -> dict[str, Any]:
-        """Return the counts; the estimate follows from them."""
-        return {"counts": self._counts.copy()}
+        """Return the counts, and how many were forgotten; the estimate follows from them."""
+        return {"counts": self._counts.copy(), "forgotten": self._forgotten.copy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take up saved counts, if paths could have left them: nobody leaves a state more often than it was reached."""
         saved = Saved.of(state)
         counts = saved.wholes("counts", self._exists.shape)
         saved.check(not counts[~self._exists].any(), "counts", "zero where the layout has nothing")
-        reached, left = counts.sum(axis=(1, 2))[:-1], counts.sum(axis=(2, 3))[1:]
+        forgotten = saved.wholes("forgotten", self._forgotten.shape)
+        reached, left = (counts.sum(axis=(1, 2)) + forgotten)[:-1], counts.sum(axis=(2, 3))[1:]
         saved.check((reached >= left).all(), "counts", "those of paths")
+        self._forgotten[...] = forgotten
         self._counts[...] = counts
         self._estimate[...] = _smoothed(self._counts, self._exists)
 
