@@ -409,11 +409,11 @@ TWO = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
 def test_silence_counts_like_any_feedback_and_an_abandoned_episode_does_not():
     agent, episode = finished_episode(TWO)
     agent.end(episode, None)
-    assert agent.stage.counts.table(0, 0)[2].sum() == 1  # after the words, 0 and 1
+    assert agent.stage.places.counts.table(0, 0)[2].sum() == 1  # after the words, 0 and 1
     assert (episode.told, episode.feedback, episode.abandoned, episode.open) == (2, None, False, False)
     agent, episode = finished_episode(TWO)
     agent.abandon(episode)
-    assert agent.stage.counts.seen().total == 0
+    assert agent.stage.places.counts.seen().total == 0
     assert agent.stage.dynamics.counts(0).sum() == 1
     assert (episode.told, episode.abandoned) == (None, True)
 
@@ -422,7 +422,7 @@ def test_silence_that_is_missing_teaches_transitions_alone():
     agent, episode = finished_episode(replace(TWO, silence="missing"))
     agent.end(episode, None)
     agent.end(episode, None)
-    assert agent.stage.counts.seen().total == 0
+    assert agent.stage.places.counts.seen().total == 0
     assert agent.stage.dynamics.counts(0).sum() == 1
     with pytest.raises(ValueError, match="has ended with feedback None, got 1"):
         agent.end(episode, 1)

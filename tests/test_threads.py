@@ -93,7 +93,7 @@ def test_every_episode_of_every_thread_has_its_own_id_and_is_counted_once():
     assert agent.open_episodes == ()
     assert agent.stage.episodes == played
     assert agent.stage.dynamics.visits.sum() == 2 * played
-    assert agent.stage.counts.seen().total == told
+    assert agent.stage.places.counts.seen().total == told
 
 
 @pytest.mark.filterwarnings("ignore")

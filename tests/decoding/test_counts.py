@@ -178,4 +178,4 @@ def test_an_agent_of_a_large_layout_holds_what_it_has_seen(tmp_path):
         agent.act(episode, 5 + n)
         agent.end(episode, 7)
     agent.save(tmp_path / "agent.tacit")
-    assert Agent.load(tmp_path / "agent.tacit").stage.counts.seen().total == 3
+    assert Agent.load(tmp_path / "agent.tacit").stage.places.counts.seen().total == 3

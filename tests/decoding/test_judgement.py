@@ -179,7 +179,7 @@ def test_an_agents_intervals_cover_the_truth():
         Simulation(agent, GymSource(env), seed, env.mdp).run(2000)
         settled = {
             at: judgement
-            for at, judgement in agent.stage.judgements.items()
+            for at, judgement in agent.stage.places.judgements.items()
             if judgement.settled and judgement.kind == HETEROGENEOUS
         }
         found, truths = estimate_constants(settled.values()), [env.mdp.rewards[x, s] for s, x in settled]

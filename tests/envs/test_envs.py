@@ -253,7 +253,7 @@ def test_an_episode_that_terminates_without_feedback_is_silent_and_a_truncated_o
     with LogWriter(tmp_path / "logs.jsonl") as log:
         Simulation(agent, source, 0, log=log).run(1)
     assert (source.feedback, source.broke_off) == (feedback, broke_off)
-    assert agent.stage.counts.seen().total == (not broke_off)
+    assert agent.stage.places.counts.seen().total == (not broke_off)
     assert not agent.open_episodes
     (logged,) = read_logs(tmp_path / "logs.jsonl", strict=True)
     assert (logged.feedback, logged.abandoned, len(logged.steps)) == (feedback, broke_off, steps)

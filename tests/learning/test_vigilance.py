@@ -128,14 +128,14 @@ def test_only_what_is_in_doubt_is_forgotten():
     world = World()
     agent = Agent(world.layout, seed=0)
     play(world, agent, EPISODES, seed=1)
-    known, paths = agent.stage.counts.tuples(0, 1), agent.stage.dynamics.visits.sum()
+    known, paths = agent.stage.places.counts.tuples(0, 1), agent.stage.dynamics.visits.sum()
     drift_earnings(world)
     generator = np.random.default_rng(2)
     with pytest.warns(UserWarning, match="drift"):
         play_until_noticed(world, agent, generator)
-    assert agent.stage.counts.tuples(0, 0) == 0
-    assert (0, 0) not in agent.stage.judgements
-    assert agent.stage.counts.tuples(0, 1) >= known
+    assert agent.stage.places.counts.tuples(0, 0) == 0
+    assert (0, 0) not in agent.stage.places.judgements
+    assert agent.stage.places.counts.tuples(0, 1) >= known
     assert agent.stage.dynamics.visits.sum() > paths
 
 
@@ -181,7 +181,7 @@ def test_a_short_memory_is_kept_short_and_saved(tmp_path):
     world = World()
     agent = Agent(world.layout, Settings(drift=DriftSettings(alpha=0.0, memory=200)), seed=0)
     play(world, agent, EPISODES, seed=1)
-    counts = agent.stage.counts.seen()
+    counts = agent.stage.places.counts.seen()
     assert max(counts.tuples) <= 1.1 * 200 + 1, "places are halved when they are judged"
     assert agent.stage.dynamics.visits.sum(axis=-1).max() <= 200
     agent.save(tmp_path / "short")

@@ -112,6 +112,6 @@ def test_the_stage_of_counts_is_the_one_that_would_have_counted():
     assert (again.episodes, again.explored) == (600, 600)
     for x in (0, 1):
         np.testing.assert_array_equal(stage.plan(x, 0.5).policy, again.plan(x, 0.5).policy)
-    for at, judgement in stage.judgements.items():
+    for at, judgement in stage.places.judgements.items():
         np.testing.assert_array_equal(judgement.phi, again.judgements[at].phi)
-    assert stage.counts.seen().total == counts.sum()
+    assert stage.places.counts.seen().total == counts.sum()
