@@ -12,10 +12,7 @@ from tacit.base.changes import Changes, assign, commit
 from tacit.base.checkpoint import CheckpointError, save_tree
 from tacit.base.randomness import EpisodeDraws, draw_index
 from tacit.base.saved import Saved, open_saved
-from tacit.baselines.feedback_as_reward import FeedbackAsReward
-from tacit.baselines.last_step_igl import LastStepExploration, LastStepIGL
-from tacit.baselines.uniform import Uniform
-from tacit.learning.collection import Collection
+from tacit.baselines.stages import STAGES
 from tacit.learning.episode import (
     Episode,
     Step,
@@ -26,14 +23,12 @@ from tacit.learning.episode import (
     read_outcome,
     refuse_step,
 )
-from tacit.learning.fast import FastLearning
-from tacit.learning.homing import Homing
-from tacit.learning.layered import Layered
-from tacit.learning.policy_learning import PolicyLearning
+from tacit.learning.layered import Layered, world_of
 from tacit.learning.settings import Settings
 from tacit.learning.stage import LayeredStage, Lesson, Stage
 from tacit.learning.world import World, check_over
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
+from tacit.problem.growth import without_action
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Label
 from tacit.text.bundled import MissingModelError
@@ -45,15 +40,6 @@ from tacit.trust.findings import Diagnosis
 KIND = "agent"
 Ending = tuple[object, Any | None, int | None, bool]
 """How an episode ends: feedback as it was given, as stages see it, the outcome, and whether it was abandoned."""
-
-STAGES: Mapping[str, type[LayeredStage]] = {
-    stage.name: stage
-    for stage in (
-        *(Homing, Collection, PolicyLearning, FastLearning),
-        *(Uniform, FeedbackAsReward, LastStepExploration, LastStepIGL),
-    )
-}
-"""The stages of both recipes and of the baselines, by name; `Agent.load` takes others to load agents made of others."""
 
 
 class Agent:
@@ -86,7 +72,7 @@ class Agent:
         seed: int = 0,
         stage: Stage | None = None,
     ) -> None:
-        self.world = _world_of(problem, settings)
+        self.world = world_of(problem, settings)
         self.stage: Stage = stage if stage is not None else self.world.first_stage()
         # What the plan takes, then one for each step.
         self._draws = EpisodeDraws(seed, self.world.plan_draws + self.world.horizon)
@@ -144,11 +130,12 @@ class Agent:
             if self._pending or self._asks_next:
                 self._settle()
                 self._go_on()
-            encoded, number = self.world.read_context(context), self._next_id
-            draws = self._draws.row(number)
-            label, plan = self.world.context_label(encoded), self.stage.plan(encoded, draws[0])
+            world, number = self.world.meet_context(context), self._next_id
+            encoded, draws = world.read_context(context), self._draws.row(number)
+            stage, grown = self._grow(world)
+            label, plan = world.context_label(encoded), stage.plan(encoded, draws[0])
             episode = Episode(self, number, label, encoded, plan, draws)
-            self._make([(_open_episode, self, number, episode)])
+            self._make([*grown, (_open_episode, self, number, episode)])
             return episode
 
     def act(
@@ -156,7 +143,8 @@ class Agent:
     ) -> Label:
         """Return the action for `state`; asked again for the same state, the same action.
 
-        `actions` are what can be done, where the world does not know it beforehand: in conversations the candidates.
+        `actions` are what can be done, where the world does not know it beforehand: in conversations the candidates, in
+        an open layout all that the state offers, with those that are new, or of a state that is.
         A state that can be shown at two steps in a row is taken for that of the next; say which `step` is meant, 1 for
         the first, wherever a call may be repeated.
         """
@@ -167,12 +155,16 @@ class Agent:
             if len(episode.states) > len(episode.chances):
                 episode.drop_torn_step()
             world, taken = self.world, len(episode.actions)
+            if actions is not None:
+                world = world.meet_state(episode, state, actions, step)
             at, shown = world.read_state(episode, state, actions, step)
             if at == taken - 1 and episode.states[at] == shown:
                 return world.offered(at, shown)[episode.actions[at]]
             check_open(episode)
             if at != taken or at == world.horizon:
                 refuse_step(episode, at, world.horizon, state)
+            if world is not self.world:
+                self._make(self._grow(world)[1])
             chances = episode.plan.chances(at, shown)
             action = draw_index(chances, episode.draws.item(world.plan_draws + at))
             episode.states.append(shown)
@@ -190,11 +182,12 @@ class Agent:
         """
         with self._lock:
             self._take_up(episode)
-            encoded, known = self.world.read_feedback(feedback), read_outcome(outcome)
+            world, known = self.world.meet_feedback(feedback), read_outcome(outcome)
+            encoded = world.read_feedback(feedback)
             if episode.open or episode.abandoned:
                 check_open(episode)
-                check_over(self.world, episode)
-                self._close(episode, (feedback, encoded, known, False))
+                check_over(world, episode)
+                self._close(episode, (feedback, encoded, known, False), world)
             else:
                 check_told_the_same(episode, feedback, encoded, known)
             self._go_on()
@@ -204,8 +197,20 @@ class Agent:
         with self._lock:
             self._take_up(episode)
             if episode.open:
-                self._close(episode, (None, None, None, True))
+                self._close(episode, (None, None, None, True), self.world)
             self._go_on()
+
+    def retire(self, action: Label, state: Label | None = None) -> None:
+        """Offer an action no more, in one state or in all that have it; what is known of it stays.
+
+        Episodes that are open do not take it from now on. A state must be left another action. In an open layout it is
+        offered again when it comes among the `actions` of `act`.
+        """
+        with self._lock:
+            if self._pending:
+                self._settle()
+            world = self._layered.laid_out(without_action(self.layout, action, state))
+            self._make(self._grow(world)[1])
 
     def policy(self, context: object) -> Mapping[Label, Mapping[Label, float]]:
         """Return, state by state, the probability of each action that the agent takes to be best for a context.
@@ -219,7 +224,8 @@ class Agent:
         with self._lock:
             if self._pending:
                 self._settle()
-            return self.world.policy(self.stage, self.world.read_context(context))
+            world = self.world.meet_context(context)
+            return world.policy(self._grow(world)[0], world.read_context(context))
 
     def diagnose(self, anchors: Sequence[Anchor] = ()) -> Diagnosis:
         """Return whether what was learned can be trusted; `anchors` are episodes whose outcome is known."""
@@ -275,7 +281,7 @@ class Agent:
             kept, world = saved.part("stage_state"), saved.text("world")
             if world == Layered.name:
                 layered = Layered.from_state(saved.part("world_state"), dynamics)
-                stage: Stage = _restore_stage(layered, stages, saved, kept)
+                stage = layered.restore_stage(saved.text("stage"), kept, stages)
                 agent = cls(layered, None, saved["seed"], stage)
             elif world == Conversations.name:
                 talk = Conversations.from_state(saved.part("world_state"), kept.part("model"), model)
@@ -325,9 +331,17 @@ class Agent:
         check_ours(self, episode)
         episode.drop_torn_step()
 
-    def _close(self, episode: Episode, told: Ending) -> None:
-        lesson: Lesson = self.stage.learn(episode, told[1], told[2])
-        self._make([*lesson.changes, (_close_episode, self, episode, (told, lesson))])
+    def _grow(self, world: World) -> tuple[Stage, Changes]:
+        """Return the stage as it is in a world that may have grown, and what makes the agent one of that world."""
+        if world is self.world:
+            return self.stage, ()
+        stage, changes = world.carry_over(self.world, self.stage, self._open.values())
+        return stage, [assign(self, "world", world), assign(self, "stage", stage), *changes]
+
+    def _close(self, episode: Episode, told: Ending, world: World) -> None:
+        stage, grown = self._grow(world)
+        lesson: Lesson = stage.learn(episode, told[1], told[2])
+        self._make([*grown, *lesson.changes, (_close_episode, self, episode, (told, lesson))])
 
     def _go_on(self) -> None:
         """Tell what was remarked, and hand over to the next stage if it is time; asked again if it is interrupted."""
@@ -363,25 +377,6 @@ class Agent:
             episode.states, episode.actions = states, list(state["actions"])
             episode.chances = list(state["chances"])
             self._open[number] = episode
-
-
-def _world_of(problem: Layout | World, settings: Settings | None) -> World:
-    if isinstance(problem, Layout):
-        return Layered(problem, settings)
-    if settings is not None:
-        raise ValueError("settings go with a layout, a world has its own; give them to the world")
-    return problem
-
-
-def _restore_stage(
-    world: Layered, stages: Mapping[str, type[LayeredStage]], saved: Saved, kept: Saved
-) -> LayeredStage:
-    name = saved.text("stage")
-    if name not in stages:
-        raise CheckpointError(
-            f"the agent is in stage {name!r}, known are {sorted(stages)}; pass the stage's class in `stages`"
-        )
-    return stages[name].from_state(world.setup, kept)
 
 
 def _open_episode(agent: Agent, number: int, episode: Episode) -> None:

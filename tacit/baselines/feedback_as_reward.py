@@ -12,7 +12,7 @@ from tacit.base.arrays import FloatArray
 from tacit.base.saved import Saved
 from tacit.learning.episode import Episode
 from tacit.learning.policy_learning import PolicyLearner
-from tacit.learning.stage import Lesson, PolicyPlan, Setup, Stage
+from tacit.learning.stage import Lesson, PolicyPlan, Setup, Stage, refuse_open
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 from tacit.trust.anchors import Anchor
@@ -32,6 +32,7 @@ class FeedbackAsReward:
 
     def __init__(self, setup: Setup, blind: bool = False) -> None:
         layout = self._layout = setup.layout
+        refuse_open(layout, "believing feedback")
         self._top = _top_value(layout)
         self._blind = blind
         self._learner = PolicyLearner(_seen(setup, blind), np.ones(layout.endings.size, dtype=np.bool_))

@@ -17,7 +17,16 @@ from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_stat
 from tacit.decoding.tuples import TupleStore
 from tacit.learning.episode import Episode
 from tacit.learning.settings import check_runnable
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, ending_of, refuse_early_endings
+from tacit.learning.stage import (
+    NOTHING,
+    Lesson,
+    PolicyPlan,
+    Setup,
+    Stage,
+    ending_of,
+    refuse_early_endings,
+    refuse_open,
+)
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
 from tacit.planning.regression import make_oracle, restore_oracle
 from tacit.problem.spaces import Encoded
@@ -36,6 +45,7 @@ class LastStepExploration:
     def __init__(self, setup: Setup) -> None:
         self._setup, self._layout = setup, setup.layout
         refuse_early_endings(self._layout, "learning on the last step alone")
+        refuse_open(self._layout, "learning on the last step alone")
         check_runnable(self._layout, setup.settings)
         self._wanted = setup.settings.collection.tuples * self._layout.endings.size
         self._tuples = TupleStore(self._layout)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from tacit.base.arrays import FloatArray
 from tacit.learning.episode import Episode
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, refuse_open
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose_nothing
@@ -22,6 +22,7 @@ class Uniform:
     remarks: tuple[str, ...] = ()
 
     def __init__(self, setup: Setup) -> None:
+        refuse_open(setup.layout, "uniform play")
         self._layout = setup.layout
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes, commit, put, remove
 from tacit.base.saved import LARGEST_COUNT, Saved
 from tacit.decoding.tuples import Tuples, counted_shape
 from tacit.problem.layout import Layout
+from tacit.problem.spaces import Finite
 
 CountShape = tuple[int, int, int, int]
 """(S_H, G, V, K): endings, context groups, feedback values (the last is silence), actions."""
@@ -166,8 +168,9 @@ class SeenCounts:
             (numbers > 0).all() and numbers.sum() <= LARGEST_COUNT and not (whole and (numbers % 1).any())
         )
         saved.check(possible, "numbers", f"positive{', whole' * whole}, and at most {LARGEST_COUNT} together")
-        offered = layout.endings.mask[cells // (G * V * K), cells % K]
-        saved.check(offered.all(), "cells", "of actions that their states offer")
+        known = layout.endings.known[cells // (G * V * K), cells % K]
+        saved.check(known.all(), "cells", "of actions that their states have")
+        saved.check(is_met(layout, cells // (V * K) % G, cells // K % V).all(), "cells", "of known labels")
         return SeenCounts(shape, cells, numbers)
 
     def is_within(self, other: SeenCounts) -> bool:
@@ -282,6 +285,12 @@ class RunningCounts:
         """Return what lets a place have no tuples."""
         return remove(self._tables, (ending, group)), remove(self._tuples, (ending, group))
 
+    def widened(self, shape: CountShape) -> RunningCounts:
+        """Return the same tuples among more context groups; what is learned by it is learned by both."""
+        wider = copy(self)
+        wider.shape = shape
+        return wider
+
     def tuples(self, ending: int, group: int) -> int:
         """Return how many tuples a place has."""
         return self._tuples.get((ending, group), 0)
@@ -309,6 +318,15 @@ def flat_cells(
     """Return the flat index of each (ending, group, value, action)."""
     _, G, V, K = shape
     return np.asarray(((endings * G + groups) * V + values) * K + actions)
+
+
+def is_met(layout: Layout, groups: IntArray, values: IntArray) -> BoolArray:
+    """Return which tuples are of labels that contexts and feedback have; there may be room for more."""
+    V = counted_shape(layout)[2]
+    contexts, feedback = layout.contexts, layout.feedback
+    assert isinstance(contexts, Finite)
+    assert isinstance(feedback, Finite)
+    return np.asarray((groups < contexts.size) & ((values < feedback.size) | (values == V - 1)))
 
 
 def without_unmet_silence(tables: FloatArray) -> FloatArray:

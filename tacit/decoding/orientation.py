@@ -140,6 +140,10 @@ class Leanings:
         """Return those of places of which nothing is known."""
         return Leanings(np.zeros((4, *shape)))
 
+    def widened(self, more: int) -> Leanings:
+        """Return them with so many context groups more, of which nothing is known."""
+        return Leanings(np.pad(self.rows, ((0, 0), (0, 0), (0, more))))
+
     def replaced(
         self, at: tuple[int, int], leaning: Leaning | None, minority: float, told: float
     ) -> Leanings:

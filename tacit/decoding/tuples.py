@@ -158,11 +158,14 @@ class TupleStore:
 
 
 def counted_shape(layout: Layout) -> tuple[int, int, int, int]:
-    """Return (S_H, X, Y + 1, K), the shape of counts over finite contexts and feedback; silence is the last value."""
+    """Return (S_H, X, Y + 1, K), the shape of counts over finite contexts and feedback; silence is the last value.
+
+    X and Y are what open contexts and feedback have room for.
+    """
     check_finite(layout, "counting")
     assert isinstance(layout.contexts, Finite)
     assert isinstance(layout.feedback, Finite)
-    return layout.endings.size, layout.contexts.size, layout.feedback.size + 1, layout.max_actions
+    return layout.endings.size, layout.contexts.room, layout.feedback.room + 1, layout.max_actions
 
 
 def balanced_weights(layout: Layout, tuples: Tuples) -> FloatArray:

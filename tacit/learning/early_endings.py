@@ -101,6 +101,7 @@ def read_left_out(layout: Layout, shape: CountShape, saved: Saved) -> dict[Place
     n_actions, left_out = layout.endings.n_actions, dict[PlaceIndex, BoolArray]()
     for cell in saved.indices("left_out", S * G * K).tolist():
         s, x, a = cell // (G * K), cell // K % G, cell % K
-        saved.check(s < layout.endings.early and a < n_actions[s], "left_out", "of actions of early endings")
+        possible = a < n_actions[s] and (s < layout.endings.early or layout.endings.retired[s, a])
+        saved.check(possible, "left_out", "of actions of early endings, or retired ones")
         left_out.setdefault((s, x), np.zeros(int(n_actions[s]), dtype=np.bool_))[a] = True
     return left_out

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ from tacit.decoding.tuples import counted_shape, is_finite
 from tacit.learning.early_endings import bound_by_siblings, find_passing
 from tacit.learning.episode import Episode
 from tacit.learning.places import HALVED, Places, TuplePlace
+from tacit.learning.regrowth import regrow_state
 from tacit.learning.stage import (
     Lesson,
     PolicyPlan,
@@ -134,6 +136,28 @@ class FastLearning:
         radius, at = hope_radius(self.episodes), layout.endings
         places = [(int(at.layers[ending]), int(at.states[ending])) for ending in endings]
         return np.array([bound_reach(*known, layer, s, radius) for layer, s in places])
+
+    def grown(self, setup: Setup) -> FastLearning:
+        """Return the stage in a layout that has grown out of its own; this one is not to be used any more.
+
+        With a context or a word more it shares what it can with this one. Beyond that, places are judged again.
+        """
+        if not isinstance(self.dynamics, TransitionCounts):
+            raise ValueError(
+                f"layouts grow with Tacit's own dynamics, got {type(self.dynamics).__name__}; leave `dynamics` out"
+            )
+        old, layout = self._layout, setup.layout
+        more = [n - m for n, m in zip(counted_shape(layout), counted_shape(old), strict=True)]
+        menus = layout.actions is old.actions and layout.retired == old.retired
+        if not menus or more[2]:
+            return FastLearning.from_state(setup, regrow_state(self.to_state(), old, layout))
+        wider = copy(self)
+        wider._layout, wider.reading = layout, FiniteReading(layout)
+        wider.places, wider.vigilance = self.places.widened(layout), self.vigilance.widened(layout)
+        if more[1]:
+            wider._duals = np.pad(self._duals, ((0, more[1]), (0, 0), (0, 0)))
+            wider._has_dual = np.pad(self._has_dual, (0, more[1]))
+        return wider
 
     def next(self) -> Stage:
         """Return itself: there is no other stage."""

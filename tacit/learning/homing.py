@@ -28,6 +28,7 @@ from tacit.learning.stage import (
     policy_plan,
     read_dynamics,
     refuse_early_endings,
+    refuse_open,
 )
 from tacit.planning.euler import log_factor, plan_euler
 from tacit.planning.reachability import Homes, Mixture, restore_mixture
@@ -47,6 +48,7 @@ class Homing:
     def __init__(self, setup: Setup) -> None:
         self._setup, self._layout, self._homing = setup, setup.layout, setup.settings.homing
         refuse_early_endings(self._layout, "the paper's recipe")
+        refuse_open(self._layout, "the paper's recipe")
         check_runnable(self._layout, setup.settings)
         self._log_term = log_factor(self._layout, self._homing.episodes, self._homing.delta)
         self._mixtures: list[Mixture] = []

@@ -1,18 +1,23 @@
-"""The world of layered problems: labels or vectors, states and actions known beforehand (section 2)."""
+"""The world of layered problems: labels or vectors, states and actions known beforehand (section 2), or open ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from tacit.base.changes import Changes, assign
+from tacit.base.checkpoint import CheckpointError
 from tacit.base.saved import Saved
 from tacit.base.validation import check_whole
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.fast import FastLearning
 from tacit.learning.homing import Homing
+from tacit.learning.regrowth import regrow_plan
 from tacit.learning.settings import Settings
 from tacit.learning.stage import LayeredStage, Setup, Stage, best_policy, policy_plan, restore_plan
+from tacit.learning.world import World
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
+from tacit.problem.growth import with_actions, with_context, with_state, with_word
 from tacit.problem.layout import Layout
 from tacit.problem.silence import encode_feedback
 from tacit.problem.spaces import Encoded, Label
@@ -46,6 +51,63 @@ class Layered:
         """Return the stage that the recipe begins with: homing for the paper's Algorithm 1."""
         return Homing(self.setup) if self.settings.recipe == "paper" else FastLearning(self.setup)
 
+    def restore_stage(
+        self, name: str, state: Mapping[str, Any], stages: Mapping[str, type[LayeredStage]]
+    ) -> Stage:
+        """Return the stage that was saved under a name; `stages` are the classes that it may be of."""
+        if name not in stages:
+            raise CheckpointError(
+                f"the agent is in stage {name!r}, known are {sorted(stages)}; pass the stage's class in `stages`"
+            )
+        return stages[name].from_state(self.setup, state)
+
+    def carry_over(self, before: World, stage: Stage, episodes: Iterable[Episode]) -> tuple[Stage, Changes]:
+        """Return the stage in this layout, which has grown out of that before; open episodes have plans for it."""
+        assert isinstance(before, Layered)
+        old, new = before.layout, self.layout
+        if not isinstance(stage, FastLearning):
+            raise ValueError(
+                f"labels are taken in, and actions retired, by the fast recipe, the agent is in stage {stage.name!r}; "
+                "use Settings(recipe='fast'), or name all labels in the layout"
+            )
+        menus = new.actions is old.actions and new.retired == old.retired
+        plans = () if menus else [(each, policy_plan(each), len(each.chances)) for each in episodes]
+        changes = [assign(each, "plan", regrow_plan(plan, taken, old, new)) for each, plan, taken in plans]
+        return stage.grown(self.setup), changes
+
+    def laid_out(self, layout: Layout) -> Layered:
+        """Return the world with another layout, itself if it is the one that it has."""
+        return self if layout is self.layout else Layered(layout, self.settings, self.setup.dynamics)
+
+    def meet_context(self, context: object) -> Layered:
+        """Return the world that can read a context: one with a label more, where contexts are open."""
+        if not self.layout.contexts.open:
+            return self
+        return self.laid_out(with_context(self.layout, context))
+
+    def meet_feedback(self, feedback: object) -> Layered:
+        """Return the world that can read feedback: one with a word more, where feedback is open."""
+        if not self.layout.feedback.open:
+            return self
+        return self.laid_out(with_word(self.layout, feedback))
+
+    def meet_state(
+        self, episode: Episode, state: object, actions: Sequence[Label], step: int | None
+    ) -> Layered:
+        """Return the world that can read a state and the actions that it offers: a larger one, if the layout is open.
+
+        The state of the last step, if it is not one of the next, is asked for again, unless `step` says otherwise.
+        """
+        layout, taken = self.layout, len(episode.actions)
+        if not layout.open or not episode.open or taken == layout.horizon or step not in (None, taken + 1):
+            return self
+        known = layout.find(state, taken)
+        if known is not None:
+            return self.laid_out(with_actions(layout, taken, known, actions))
+        if step is None and taken and layout.find(state, taken - 1) == episode.states[-1]:
+            return self  # asked again
+        return self.laid_out(with_state(layout, taken, state, actions))
+
     def read_context(self, context: object) -> Encoded:
         """Return a context as the layout encodes it."""
         return self.layout.contexts.encode(context, "context")
@@ -57,13 +119,14 @@ class Layered:
     def read_state(
         self, episode: Episode, state: object, actions: Sequence[str] | None, step: int | None
     ) -> tuple[int, int]:
-        """Return (layer, index in the layer); the actions are the layout's, so none may be given.
+        """Return (layer, index in the layer); the actions are the layout's, and given only to an open one.
 
         A label that stands in several layers is that of the next step if it can be, otherwise of the last one taken.
         """
-        if actions is not None:
+        if actions is not None and not self.layout.open:
             raise ValueError(
-                f"the layout says which actions a state offers, got {actions!r} with {state!r}; leave them out"
+                f"the layout says which actions a state offers, got {actions!r} with {state!r}; leave them out, or let "
+                "it take in states and actions while the agent runs: Layout(..., open=True)"
             )
         layout, taken = self.layout, len(episode.actions)
         if step is not None:
@@ -135,3 +198,12 @@ class Layered:
         saved = Saved.of(state)
         layout, settings = Layout.from_json(saved.part("layout")), Settings.from_json(saved.part("settings"))
         return cls(layout, settings, dynamics)
+
+
+def world_of(problem: Layout | World, settings: Settings | None) -> World:
+    """Return a layout with its settings as a world, or the world that was given."""
+    if isinstance(problem, Layout):
+        return Layered(problem, settings)
+    if settings is not None:
+        raise ValueError("settings go with a layout, a world has its own; give them to the world")
+    return problem

@@ -9,6 +9,7 @@ that cannot tell by themselves are read by what words mean elsewhere (`tacit.dec
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +82,26 @@ class Places:
         self._due = np.ones((S, G))  # tuples at which a place is judged anew
         self._leanings = Leanings.none((S, G))
         judge(FIRST_TABLE, c, settings)  # compiled code is loaded before the first episode, not during one
+
+    def widened(self, layout: Layout) -> Places:
+        """Return the same places in a layout with labels more; what is learned by them is learned by both.
+
+        Where contexts have more room, arrays are new ones.
+        """
+        wider, G = copy(self), counted_shape(layout)[1]
+        wider._layout, more = layout, G - self._shape[1]
+        if more:
+            shape = wider._shape = counted_shape(layout)
+            wider.counts, wider._judged = self.counts.widened(shape), self._judged.widened(shape)
+            wider.outcomes = self.outcomes.widened((*shape[:3], 2))
+            for name in ("settled", "best"):
+                setattr(wider, name, pad_groups(getattr(self, name), more))
+            wider.hope, wider._due = pad_groups(self.hope, more, 1.0), pad_groups(self._due, more, 1.0)
+            wanted = first_wants(layout, self._c, self._settings)
+            wider.wanted = np.concatenate((self.wanted, np.repeat(wanted[:, None], more, axis=1)), axis=1)
+            wider.worth = pad_groups(self.worth, more)
+            wider._leanings = self._leanings.widened(more)
+        return wider
 
     def learn(self, told: TuplePlace, outcome: int | None, passing: BoolArray | None = None) -> Changes:
         """Return what a tuple changes, and what its outcome does, if that is known.
@@ -172,8 +193,10 @@ class Places:
         """Return what a judgement of a place on counts (Y, K) and known outcomes (Y, 2) changes."""
         table = counts[:, : self._layout.endings.n_actions[place[0]]]
         left_out = np.zeros(table.shape[1], dtype=np.bool_)
-        if passing is not None:
-            left_out = leave_out(table, passing[: table.shape[1]], self._settings)
+        if passing is not None or self._layout.retired:
+            out = self._layout.endings.retired[place[0], : table.shape[1]]
+            out = out if passing is None else out | passing[: table.shape[1]]
+            left_out = leave_out(table, out, self._settings)
         found = self._found_in(place, table[:, ~left_out], self.beliefs)
         heterogeneous = found.kind == HETEROGENEOUS
         told = outcome_odds(known, found.phi) if heterogeneous else 0.0
@@ -181,7 +204,7 @@ class Places:
         leanings = self._leanings.replaced(place, found.leaning, minority, told)
         beliefs = leanings.weigh()
         changes: list[Change] = [assign(self, "_leanings", leanings), assign(self, "beliefs", beliefs)]
-        if self._layout.ends_early:
+        if self._layout.ends_early or self._layout.retired:
             changes.append(put(self._left_out, place, left_out))
         differing = beliefs.differing(self.beliefs, self._shape[1])
         known_of = {other: self._known(other) for other in self._found if other[1] in differing}
@@ -248,6 +271,13 @@ class Places:
             put(self.wanted, place, tuples_wanted(judgement, self._settings)),
             put(self.worth, place, worth),
         )
+
+
+def pad_groups(array: Any, more: int, value: float = 0.0) -> Any:
+    """Return an array (S_H, G, ...) with so many context groups more, of the same value."""
+    widths = [(0, 0)] * array.ndim
+    widths[1] = (0, more)
+    return np.pad(array, widths, constant_values=value)
 
 
 def first_wants(layout: Layout, c: float, settings: JudgementSettings) -> FloatArray:

@@ -19,6 +19,7 @@ from tacit.base.validation import is_distribution
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.settings import Settings
 from tacit.planning.transition import TransitionCounts, TransitionEstimate, extend_to_ended, transitions_shape
+from tacit.problem.growth import may_change
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
@@ -143,7 +144,7 @@ def restore_plan(layout: Layout, state: Mapping[str, Any]) -> PolicyPlan:
     """Return the plan whose fields were saved: a policy of the layout, and a target only where it ends uniformly."""
     saved, (H, S, K) = Saved.of(state), layout.mask.shape
     policy = saved.floats("policy", (H, S, K), 0, 1)
-    saved.check(is_distribution(policy, layout.mask), "policy", "distributions over what the states offer")
+    saved.check(is_distribution(policy, layout.exists), "policy", "distributions over what the states have")
     target, uniform = saved.whole("target", -1, layout.endings.size - 1), saved.flag("uniform_last")
     ends_so = uniform and np.array_equal(policy[-1], layout.uniform_policy[-1])
     saved.check(target < 0 or ends_so, "policy", "uniform in the end, as it steers to a target")
@@ -176,6 +177,15 @@ def refuse_early_endings(layout: Layout, who: str) -> None:
         raise ValueError(
             f"{who} learns from episodes of {layout.horizon} steps, the layout says in `ends` that they can end "
             "earlier; use the fast recipe, Settings(recipe='fast')"
+        )
+
+
+def refuse_open(layout: Layout, who: str) -> None:
+    """Raise ValueError if a layout may grow, or actions of it are retired, for stages that keep to what there is."""
+    if may_change(layout):
+        raise ValueError(
+            f"{who} learns what the layout has when it begins, this one is open or has retired actions; use the fast "
+            "recipe, Settings(recipe='fast'), or a layout and tacit.Finite without open=True"
         )
 
 

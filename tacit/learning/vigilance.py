@@ -13,6 +13,7 @@ each with a third of the probability of a false alarm:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,12 @@ class Vigilance:
         self._watches = {kind: Watches(kind, *sizes[kind], settings.alpha / len(KINDS)) for kind in KINDS}
         self._types: dict[PlaceIndex, BoolArray] = {}
         self.noticed: tuple[Alarm, ...] = ()
+
+    def widened(self, layout: Layout) -> Vigilance:
+        """Return the same watches in a layout with labels more; what is noticed by them is noticed by both."""
+        wider = copy(self)
+        wider._layout, wider._groups = layout, counted_shape(layout)[1]
+        return wider
 
     def follow(self, states: Sequence[int], actions: Sequence[int], episode: int) -> Noticing:
         """Return what the transitions of a path teach, and the changes of dynamics that they show."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
+from tacit.base.changes import Changes
 from tacit.learning.episode import Episode, Plan, refuse_end
 from tacit.learning.stage import Stage
 from tacit.problem.spaces import Label
@@ -26,6 +27,20 @@ class World(Protocol):
 
     def first_stage(self) -> Stage:
         """Return the stage that learning begins with."""
+
+    def meet_context(self, context: object) -> World:
+        """Return the world that can read a context: itself, or one that has taken it in; or raise ValueError."""
+
+    def meet_feedback(self, feedback: object) -> World:
+        """Return the world that can read feedback: itself, or one that has taken it in; or raise ValueError."""
+
+    def meet_state(self, episode: Episode, state: object, actions: Sequence[str], step: int | None) -> World:
+        """Return the world that can read a state and its actions: itself, or one that has taken them in."""
+
+    def carry_over(self, before: World, stage: Stage, episodes: Iterable[Episode]) -> tuple[Stage, Changes]:
+        """Return the stage of the world that this one has grown out of as it is in this one, and what open episodes
+        need; or raise ValueError if it cannot grow.
+        """
 
     def read_context(self, context: object) -> Any:
         """Return a context as stages see it, or raise ValueError."""

@@ -18,7 +18,8 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes, put
 from tacit.base.jit import kernel
 from tacit.base.saved import Saved
-from tacit.problem.layout import Layout, existing_transitions, reachable_states
+from tacit.problem.layout import Layout
+from tacit.problem.passages import existing_transitions, reachable_states
 from tacit.problem.spaces import Encoded
 
 INT64 = np.dtype(np.int64)

@@ -23,7 +23,7 @@ class Endings:
     `labels`, `names` and `actions` are theirs, labels and names with the step in words where a label stands in several
     layers, and `siblings` (S_H,) numbers their labels without it; `uniform` (S_H, K) are the uniform probabilities of
     their actions, zero in the padding. `ended` (H,) and
-    `existing` (H, S, K) are the layout's: where episodes are that have ended, and which (h, s, a) there are.
+    `existing` (H, S, K) are the layout's: where episodes are that have ended, and which (h, s, a) are offered.
 
     >>> from tacit.problem.layout import Layout
     >>> endings = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2).endings
@@ -63,13 +63,23 @@ class Endings:
 
     @cached_property
     def n_actions(self) -> IntArray:
-        """Return how many actions each offers, (S_H,)."""
+        """Return how many actions each has, retired or not, (S_H,)."""
         return np.array([len(labels) for labels in self.actions], dtype=np.int64)
 
     @cached_property
     def mask(self) -> BoolArray:
-        """Return which (s, a) exist, (S_H, K)."""
+        """Return which (s, a) are offered, (S_H, K)."""
         return self.existing[self.layers, self.states]
+
+    @cached_property
+    def known(self) -> BoolArray:
+        """Return which (s, a) there are, retired or not, (S_H, K)."""
+        return np.arange(self.existing.shape[2]) < self.n_actions[:, None]
+
+    @cached_property
+    def retired(self) -> BoolArray:
+        """Return which (s, a) are offered no more, (S_H, K)."""
+        return self.known & ~self.mask
 
     def name(self, ending: int) -> str:
         """Return the words for one."""

@@ -41,6 +41,8 @@ COUNTS, MISSING = SILENCES = ("counts", "missing")
 ANYWHERE = "anywhere"
 """Of `Layout.ends`: an episode can end in every state."""
 
+Retired = tuple[int, int, int]
+"""Layer, state and action of one that is offered no more."""
 Ends = str | tuple[tuple[Label, ...], ...]
 """Where an episode can end: "anywhere", or the labels of some states of each layer."""
 
@@ -55,7 +57,8 @@ class Layout:
 
     An episode ends in the last layer; with `ends`, labels layer by layer or "anywhere", in those states, too. `silence`
     says what it means that a person was there and said nothing: it "counts" like any feedback, or it is "missing" at
-    random.
+    random. An `open` layout takes in states and actions while an agent runs (`tacit.problem.growth`). `retired` are
+    actions that are offered no more, as (layer, state, action), indices from 0; what is known of them stays.
 
     >>> layout = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
     >>> layout.horizon, layout.n_states.tolist(), layout.mask.shape
@@ -71,10 +74,13 @@ class Layout:
     names: tuple[tuple[str, ...], ...] | None = None
     ends: Ends | None = None
     silence: str = COUNTS
+    open: bool = False
+    retired: tuple[Retired, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", tuple(map(tuple, self.states)))
         object.__setattr__(self, "actions", tuple(tuple(map(tuple, layer)) for layer in self.actions))
+        object.__setattr__(self, "retired", tuple(sorted({(h, s, a) for h, s, a in self.retired})))
         if self.ends is not None and not isinstance(self.ends, str):
             object.__setattr__(self, "ends", tuple(map(tuple, self.ends)))
         check_layout(self)
@@ -135,7 +141,7 @@ class Layout:
 
     @cached_property
     def n_actions(self) -> IntArray:
-        """Return the number of actions of each state, (H, S); 0 where there is no state."""
+        """Return the number of actions of each state, retired or not, (H, S); 0 where there is no state."""
         counts = np.zeros((self.horizon, self.max_states), dtype=np.int64)
         for h, layer in enumerate(self.actions):
             counts[h, : len(layer)] = [len(labels) for labels in layer]
@@ -143,14 +149,23 @@ class Layout:
         return counts
 
     @cached_property
-    def mask(self) -> BoolArray:
-        """Return which (h, s, a) exist, (H, S, K)."""
+    def exists(self) -> BoolArray:
+        """Return which (h, s, a) there are, retired or not, (H, S, K)."""
         return np.arange(self.max_actions)[None, None, :] < self.n_actions[:, :, None]
 
     @cached_property
+    def mask(self) -> BoolArray:
+        """Return which (h, s, a) are offered, (H, S, K)."""
+        if not self.retired:
+            return self.exists
+        mask = self.exists.copy()
+        mask[tuple(np.array(self.retired).T)] = False
+        return mask
+
+    @cached_property
     def uniform_policy(self) -> FloatArray:
-        """Return the policy that is uniform over each state's actions, (H, S, K), zero in the padding."""
-        return self.mask / np.maximum(self.n_actions, 1)[:, :, None]
+        """Return the policy that is uniform over the actions that each state offers, (H, S, K), zero elsewhere."""
+        return np.asarray(self.mask / np.maximum(self.mask.sum(axis=2, keepdims=True), 1))
 
     @cached_property
     def endings(self) -> Endings:
@@ -216,7 +231,7 @@ class Layout:
         except (KeyError, TypeError):
             raise ValueError(
                 f"state must be one of {abridge_labels(tuple(self._layers))}, got {state!r}; "
-                "every state the environment can show must be in the layout"
+                "every state must be in the layout, or come with its actions in an open one: Layout(..., open=True)"
             ) from None
 
     def name(self, layer: int, state: int) -> str:
@@ -237,7 +252,7 @@ class Layout:
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON description that `Layout.from_json` reads."""
-        return {
+        described: dict[str, Any] = {
             "states": [list(layer) for layer in self.states],
             "actions": [[list(labels) for labels in layer] for layer in self.actions],
             "contexts": self.contexts.to_json(),
@@ -248,6 +263,8 @@ class Layout:
             else list(map(list, self.ends)),
             "silence": self.silence,
         }
+        more = {"open": self.open, "retired": list(map(list, self.retired))}
+        return described | {name: value for name, value in more.items() if value}
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Layout:
@@ -263,33 +280,11 @@ class Layout:
             names=_read_names(saved.entries("names")) if saved.has("names") else None,
             ends=_read_ends(saved) if saved.has("ends") else None,
             silence=saved.choice("silence", SILENCES) if "silence" in saved else COUNTS,
+            open="open" in saved and saved.flag("open"),
+            retired=_read_retired(saved) if "retired" in saved else (),
         )
         saved.refuse_unread()
         return layout
-
-
-def existing_transitions(layout: Layout, h: int) -> BoolArray:
-    """Return where (s, a, s') of one layer is in the layout, (S, K, S)."""
-    next_state: BoolArray = np.arange(layout.max_states) < reachable_states(layout, h)[:, None]
-    exists: BoolArray = layout.mask[h, :, :, None] & next_state[:, None, :]
-    if layout.ended[h] >= 0:
-        exists[layout.ended[h], 0, layout.ended[h + 1]] = True
-    return exists
-
-
-def reachable_states(layout: Layout, h: int) -> IntArray:
-    """Return how many states of the next layer, from its first on, each state of layer h can lead to, (S,).
-
-    All of them, that of episodes that have ended, the last, only where an episode can end. None from that state itself,
-    whose way is known and never counted.
-    """
-    reachable = np.full(layout.max_states, layout.n_states[h + 1])
-    if layout.ended[h + 1] >= 0:
-        can_end = layout.can_end[h]
-        reachable[: len(can_end)] -= ~np.array(can_end)
-    if layout.ended[h] >= 0:
-        reachable[layout.ended[h]] = 0
-    return reachable
 
 
 def _read_names(saved: Saved) -> tuple[tuple[str, ...], ...]:
@@ -301,6 +296,12 @@ def _read_ends(saved: Saved) -> Ends:
         return saved.choice("ends", (ANYWHERE,))
     entries = saved.entries("ends")
     return tuple(saved_labels(entries, h) for h in entries)
+
+
+def _read_retired(saved: Saved) -> tuple[Retired, ...]:
+    entries = saved.entries("retired")
+    rows = [entries.entries(i) for i in entries]
+    return tuple((row.whole("0"), row.whole("1"), row.whole("2")) for row in rows)
 
 
 def consecutive_states(n_states: Sequence[int]) -> tuple[tuple[Label, ...], ...]:
@@ -344,11 +345,33 @@ def check_layout(layout: Layout) -> None:
         raise ValueError("names must have the same shape as states; leave them out to use the labels")
     check_labels([name for layer in layout.names or () for name in layer])
     check_choice("silence", layout.silence, SILENCES)
+    check_spaces(layout)
     if layout.horizon * layout.max_states * layout.max_actions > MOST_PLACES:
         raise ValueError(
             f"a layout has at most {MOST_PLACES} places, layers x states x actions of the largest, got "
             f"{layout.horizon} x {layout.max_states} x {layout.max_actions}; group states or actions"
         )
+    check_retired(layout)
+
+
+def check_spaces(layout: Layout) -> None:
+    """Raise ValueError unless contexts and feedback are spaces; a plain list is none."""
+    for what, space in (("contexts", layout.contexts), ("feedback", layout.feedback)):
+        if not isinstance(space, Space):
+            raise ValueError(
+                f"{what} must be tacit.Finite(labels) or tacit.Vectors(dimension), got {space!r}; for a list of labels "
+                f"write {what}=tacit.Finite(labels)"
+            )
+
+
+def check_retired(layout: Layout) -> None:
+    """Raise ValueError unless retired actions are some of a state's, and leave it at least one."""
+    shape = layout.exists.shape
+    for one in layout.retired:
+        if any(not 0 <= i < n for i, n in zip(one, shape, strict=True)) or not layout.exists[one]:
+            raise ValueError(f"retired must be (layer, state, action), indices of the layout, got {one}")
+    if (layout.exists.any(axis=2) & ~layout.mask.any(axis=2)).any():
+        raise ValueError("a state must offer at least one action, all of one are retired; leave one of them")
 
 
 def check_ends(layout: Layout) -> None:

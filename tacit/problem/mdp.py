@@ -12,7 +12,8 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.jit import kernel
-from tacit.problem.layout import Layout, existing_transitions
+from tacit.problem.layout import Layout
+from tacit.problem.passages import existing_transitions
 
 SUM_TOLERANCE = 1e-9
 """How far a row of probabilities may be from one: rounding of a few hundred float64 terms."""

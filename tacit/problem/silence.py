@@ -1,5 +1,7 @@
 """Silence: the person was there and said nothing. Of finite feedback it is one value more, after all the words.
 
+Where words may come while an agent runs, it stands after all that there is room for.
+
 `Layout.silence` says what it is taken for: it "counts" like any word, or it is "missing" at random and says nothing.
 Vectors have no place for it: there it can only be missing.
 """
@@ -27,7 +29,7 @@ def encode_feedback(layout: Layout, feedback: Any, what: str = "feedback") -> En
     if layout.silence == MISSING:
         return None
     if isinstance(layout.feedback, Finite):
-        return layout.feedback.size
+        return layout.feedback.room
     raise ValueError(
         f"{what} that is a vector has no value for silence, got None with Layout(..., silence={COUNTS!r}); give the "
         f"layout silence={MISSING!r} if people fall silent at random, or use finite feedback"
@@ -37,7 +39,7 @@ def encode_feedback(layout: Layout, feedback: Any, what: str = "feedback") -> En
 def decode_feedback(layout: Layout, encoded: Encoded) -> Any:
     """Return the label or the vector of encoded feedback, None for silence."""
     space = layout.feedback
-    return None if isinstance(space, Finite) and encoded == space.size else space.decode(encoded)
+    return None if isinstance(space, Finite) and encoded == space.room else space.decode(encoded)
 
 
 def feedback_word(layout: Layout, encoded: Encoded) -> str:

@@ -4,29 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.base.saved import Saved
-from tacit.base.validation import check_encodable, check_whole
+from tacit.base.validation import MOST, check_encodable, check_whole
 
 Label = str | int
 """What a state, an action or a value of a finite set is called."""
 Encoded = int | FloatArray
 """A context or a feedback as the algorithms see it: an index of a finite set, or a vector."""
+OTHER = "(other)"
+"""The label that all those share which an open set has no room for."""
+MOST_LABELS = 1000
+"""Labels of their own that an open set has, unless it says otherwise."""
+LEAST_ROOM_BITS = 4
+"""An open set has room for at least 2^4 - 1 labels."""
 
 
 @dataclass(frozen=True)
 class Finite:
     """A finite set of labels (strings, integers or booleans), encoded as 0 .. n-1.
 
+    An `open` one takes in labels while an agent runs, up to `most`; all that come after that share `OTHER`.
+
     >>> Finite(("yes", "no")).encode("no", "feedback")
     1
+    >>> people = Finite(("ann",), open=True, most=2)
+    >>> for name in ("bob", "cid", "dee"):
+    ...     people = people.taking_in(name)
+    >>> people.labels, people.encode("dee", "context")
+    (('ann', 'bob', '(other)'), 2)
     """
 
     labels: tuple[Label, ...]
+    open: bool = field(default=False, repr=False)
+    most: int = field(default=MOST_LABELS, repr=False)
     _index: dict[Label, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -38,6 +53,12 @@ class Finite:
                 f"a finite set needs at least one label and no label twice, got {self.labels!r}; "
                 "give each value once"
             )
+        check_whole("most labels", self.most, 1, MOST)
+        if self.open and len(index) - (OTHER in index) > self.most:
+            raise ValueError(
+                f"an open set has at most {self.most} labels, got {len(index)}; raise `most`, or leave the rare ones "
+                f"out, which then share {OTHER!r}"
+            )
         object.__setattr__(self, "_index", index)
 
     @property
@@ -45,15 +66,40 @@ class Finite:
         """Return the number of labels."""
         return len(self.labels)
 
+    @property
+    def room(self) -> int:
+        """Return for how many labels arrays are made: all of a closed set; 2^k - 1 of an open one, for it may grow.
+
+        >>> Finite((0, 1)).room, Finite((0, 1), open=True).room, Finite(tuple(range(16)), open=True).room
+        (2, 15, 31)
+        """
+        size = len(self.labels)
+        return (1 << max(size.bit_length(), LEAST_ROOM_BITS)) - 1 if self.open else size
+
     def encode(self, value: Any, what: str) -> int:
         """Return the index of `value`, or raise an error that names `what` was unknown."""
         try:
             return self._index[value]
         except (KeyError, TypeError):
+            if self.open and OTHER in self._index and _is_label(plain_label(value)):
+                return self._index[OTHER]
             raise ValueError(
-                f"{what} must be one of {abridge_labels(self.labels)}, got {value!r}; "
-                "add it to the layout or map it to a known value"
+                f"{what} must be one of {abridge_labels(self.labels)}, got {value!r}; add it to the layout, map it to "
+                "a known value, or have it taken in while an agent runs: tacit.Finite(..., open=True)"
             ) from None
+
+    def taking_in(self, label: Any) -> Finite:
+        """Return the open set with a label more, itself if it can encode that already."""
+        label = plain_label(label)
+        check_labels([label])
+        if label in self._index or OTHER in self._index:
+            return self
+        more = label if self.size < self.most else OTHER
+        grown = object.__new__(Finite)  # the labels that were there need no second look
+        values = ((*self.labels, more), self.open, self.most, {**self._index, more: self.size})
+        for name, value in zip(("labels", "open", "most", "_index"), values, strict=True):
+            object.__setattr__(grown, name, value)
+        return grown
 
     def decode(self, index: Encoded) -> Label:
         """Return the label of an index."""
@@ -61,7 +107,8 @@ class Finite:
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON description that `space_from_json` reads."""
-        return {"kind": "finite", "labels": list(self.labels)}
+        described: dict[str, Any] = {"kind": "finite", "labels": list(self.labels)}
+        return described | {"open": True, "most": self.most} if self.open else described
 
 
 @dataclass(frozen=True)
@@ -76,6 +123,7 @@ class Vectors:
     array([41.,  3.])
     """
 
+    open: ClassVar[bool] = False
     dimension: int
     fields: tuple[str, ...] | None = None
 
@@ -121,7 +169,8 @@ def space_from_json(data: Mapping[str, Any]) -> Space:
     """Return the space that `to_json` described."""
     saved = Saved.of(data)
     if saved.choice("kind", ("finite", "vectors")) == "finite":
-        return Finite(saved_labels(saved, "labels"))
+        is_open = "open" in saved and saved.flag("open")
+        return Finite(saved_labels(saved, "labels"), is_open, saved.whole("most") if is_open else MOST_LABELS)
     return Vectors(saved.whole("dimension", 1), saved.texts("fields") if "fields" in saved else None)
 
 
@@ -134,7 +183,7 @@ def saved_labels(saved: Saved, name: str) -> tuple[Label, ...]:
 def check_labels(labels: Sequence[Label]) -> None:
     """Raise ValueError unless every label is a string that UTF-8 can hold, an integer or a boolean."""
     for label in labels:
-        if not isinstance(label, str | int):
+        if not _is_label(label):
             raise ValueError(
                 f"labels must be strings, integers or booleans, got {label!r}; turn it into a string"
             )
@@ -142,7 +191,16 @@ def check_labels(labels: Sequence[Label]) -> None:
             check_encodable("a label", label)
 
 
+def plain_label(value: Any) -> Any:
+    """Return a label as it is kept: NumPy's whole numbers as Python's, everything else as it is."""
+    return int(value) if isinstance(value, np.integer) else value
+
+
 def abridge_labels(labels: Sequence[Label], most: int = 12) -> str:
     """Return the first labels as words, and how many there are."""
     shown = ", ".join(repr(label) for label in labels[:most])
     return shown + (f", ... ({len(labels)} in all)" if len(labels) > most else "")
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, str | int)

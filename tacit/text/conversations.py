@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
+from tacit.base.changes import Changes
 from tacit.base.checkpoint import CheckpointError
 from tacit.base.saved import Saved
 from tacit.base.validation import check_whole
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.stage import Stage
+from tacit.learning.world import World
 from tacit.problem.layout import MISSING
 from tacit.problem.spaces import Label
 from tacit.text.conversation import (
@@ -68,6 +70,24 @@ class Conversations:
     def first_stage(self) -> TextStage:
         """Return uniform exploration."""
         return TextExploration(self.settings, self.model)
+
+    def meet_context(self, context: object) -> Conversations:
+        """Return itself: any text can be read."""
+        return self
+
+    def meet_feedback(self, feedback: object) -> Conversations:
+        """Return itself: any text can be read."""
+        return self
+
+    def meet_state(
+        self, episode: Episode, state: object, actions: Sequence[str], step: int | None
+    ) -> Conversations:
+        """Return itself: any text can be read."""
+        return self
+
+    def carry_over(self, before: World, stage: Stage, episodes: Iterable[Episode]) -> tuple[Stage, Changes]:
+        """Return the stage as it is."""
+        return stage, ()
 
     def read_context(self, context: object) -> TextContext:
         """Return the context from a request, or a mapping with `request` and perhaps `profile`."""

@@ -291,7 +291,7 @@ def check_counts(layout: Layout, counts: SeenCounts) -> None:
     numbers = counts.numbers
     if not np.all(np.isfinite(numbers)) or np.any(numbers < 0) or np.any(numbers != np.rint(numbers)):
         raise ValueError("counts must be whole numbers from 0 on; give tuples, not shares or weights")
-    if np.any(counts.by_action()[~layout.endings.mask] > 0):
+    if np.any(counts.by_action()[~layout.endings.known] > 0):
         raise ValueError(
             "counts must be 0 for actions that a state does not offer; check the order of the axes"
         )
