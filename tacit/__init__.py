@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tacit.decoding.decoder import DecoderSettings
     from tacit.decoding.judgement import JudgementSettings
     from tacit.decoding.posterior import PosteriorSettings
+    from tacit.envs.gym_layout import layout_of
     from tacit.learning.episode import Episode
     from tacit.learning.settings import CollectionSettings, FastSettings, HomingSettings, Settings
     from tacit.offline.fit import diagnose_logs as diagnose
@@ -58,6 +59,7 @@ __all__ = [
     "diagnose",
     "envs",
     "fit",
+    "layout_of",
     "load_model",
     "occupancy",
     "play",
@@ -84,6 +86,7 @@ PLACES = {
     "Settings": "tacit.learning.settings",
     "Vectors": "tacit.problem.spaces",
     "fit": "tacit.offline.fit",
+    "layout_of": "tacit.envs.gym_layout",
     "load_model": "tacit.offline.loading",
     "play": "tacit.simulate",
 }

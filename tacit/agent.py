@@ -19,7 +19,6 @@ from tacit.learning.collection import Collection
 from tacit.learning.episode import (
     Episode,
     Step,
-    check_complete,
     check_open,
     check_ours,
     check_told_the_same,
@@ -33,7 +32,7 @@ from tacit.learning.layered import Layered
 from tacit.learning.policy_learning import PolicyLearning
 from tacit.learning.settings import Settings
 from tacit.learning.stage import LayeredStage, Lesson, Stage
-from tacit.learning.world import World
+from tacit.learning.world import World, check_over
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Label
@@ -152,10 +151,14 @@ class Agent:
             self._make([(_open_episode, self, number, episode)])
             return episode
 
-    def act(self, episode: Episode, state: object, actions: Sequence[str] | None = None) -> Label:
+    def act(
+        self, episode: Episode, state: object, actions: Sequence[str] | None = None, step: int | None = None
+    ) -> Label:
         """Return the action for `state`; asked again for the same state, the same action.
 
         `actions` are what can be done, where the world does not know it beforehand: in conversations the candidates.
+        A state that can be shown at two steps in a row is taken for that of the next; say which `step` is meant, 1 for
+        the first, wherever a call may be repeated.
         """
         with self._lock:
             if self._pending:
@@ -164,24 +167,25 @@ class Agent:
             if len(episode.states) > len(episode.chances):
                 episode.drop_torn_step()
             world, taken = self.world, len(episode.actions)
-            step, shown = world.read_state(episode, state, actions)
-            if step == taken - 1 and episode.states[step] == shown:
-                return world.offered(step, shown)[episode.actions[step]]
+            at, shown = world.read_state(episode, state, actions, step)
+            if at == taken - 1 and episode.states[at] == shown:
+                return world.offered(at, shown)[episode.actions[at]]
             check_open(episode)
-            if step != taken or step == world.horizon:
-                refuse_step(episode, step, world.horizon, state)
-            chances = episode.plan.chances(step, shown)
-            action = draw_index(chances, episode.draws.item(world.plan_draws + step))
+            if at != taken or at == world.horizon:
+                refuse_step(episode, at, world.horizon, state)
+            chances = episode.plan.chances(at, shown)
+            action = draw_index(chances, episode.draws.item(world.plan_draws + at))
             episode.states.append(shown)
             episode.actions.append(action)
             episode.chances.append(chances.item(action))  # now it is taken
-            return world.offered(step, shown)[action]
+            return world.offered(at, shown)[action]
 
     def end(self, episode: Episode, feedback: object, outcome: object = None) -> None:
         """Learn from the feedback of a finished episode, and hand over to the next stage when it is time.
 
-        Feedback None is silence: the person was there and said nothing. `outcome`, 0 or 1, is the reward where this
-        once it is known. Ending twice with the same does nothing the second time; `episode.decoded_reward` is what
+        An episode is finished after its last step, or after an earlier one in a state in which it can end. Feedback
+        None is silence: the person was there and said nothing. `outcome`, 0 or 1, is the reward where this once it is
+        known. Ending twice with the same does nothing the second time; `episode.decoded_reward` is what
         the feedback was taken to mean, None while the agent cannot tell.
         """
         with self._lock:
@@ -189,7 +193,7 @@ class Agent:
             encoded, known = self.world.read_feedback(feedback), read_outcome(outcome)
             if episode.open or episode.abandoned:
                 check_open(episode)
-                check_complete(episode, self.world.horizon)
+                check_over(self.world, episode)
                 self._close(episode, (feedback, encoded, known, False))
             else:
                 check_told_the_same(episode, feedback, encoded, known)

@@ -17,7 +17,7 @@ from tacit.learning.layered import Layered
 from tacit.learning.stage import policy_plan
 from tacit.logs.episode import log_of
 from tacit.logs.writing import LogWriter
-from tacit.problem.mdp import ContextualMDP, policy_value, solve_optimal
+from tacit.problem.mdp import ContextualMDP, expected_rewards, policy_value, solve_optimal
 
 PlayProgress = Callable[[int, str], None]
 """Called now and then with the episodes played since the last call and the agent's stage."""
@@ -133,6 +133,7 @@ class Simulation:
         self._seed = seed
         self._mdp = mdp
         self._best = solve_optimal(mdp).values if mdp is not None else None
+        self._rewards = [expected_rewards(mdp, x) for x in range(mdp.n_contexts)] if mdp is not None else []
         self._seeded = False
 
     def run(
@@ -183,7 +184,7 @@ class Simulation:
             x = self.source.info["evaluation"]["context"]
             value = policy_value(
                 self._mdp.transitions,
-                self._mdp.rewards[x],
+                self._rewards[x],
                 policy_plan(episode).policy,
                 self._mdp.layout.n_states,
             )

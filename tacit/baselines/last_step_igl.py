@@ -17,7 +17,7 @@ from tacit.decoding.inverse_kinematics import fit_posterior, posterior_from_stat
 from tacit.decoding.tuples import TupleStore
 from tacit.learning.episode import Episode
 from tacit.learning.settings import check_runnable
-from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, ending_of
+from tacit.learning.stage import NOTHING, Lesson, PolicyPlan, Setup, Stage, ending_of, refuse_early_endings
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
 from tacit.planning.regression import make_oracle, restore_oracle
 from tacit.problem.spaces import Encoded
@@ -35,6 +35,7 @@ class LastStepExploration:
 
     def __init__(self, setup: Setup) -> None:
         self._setup, self._layout = setup, setup.layout
+        refuse_early_endings(self._layout, "learning on the last step alone")
         check_runnable(self._layout, setup.settings)
         self._wanted = setup.settings.collection.tuples * self._layout.endings.size
         self._tuples = TupleStore(self._layout)
@@ -51,7 +52,9 @@ class LastStepExploration:
         """Keep the tuple."""
         if feedback is None:
             return NOTHING
-        return Lesson(changes=self._tuples.learn(episode.encoded, *ending_of(episode), feedback))
+        return Lesson(
+            changes=self._tuples.learn(episode.encoded, *ending_of(self._layout, episode), feedback)
+        )
 
     def next(self) -> Stage:
         """Return the bandit, with its decoder fitted, once there are enough tuples."""
@@ -105,7 +108,7 @@ class LastStepIGL:
         """Decode the feedback and regress on it."""
         if feedback is None or episode.plan.stage != self.name:
             return NOTHING
-        state, action = ending_of(episode)
+        state, action = ending_of(self._layout, episode)
         if not self._decoder.decodable[state]:
             return NOTHING
         reward = self._decoder.decode(episode.encoded, feedback, state, action)

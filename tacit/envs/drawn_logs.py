@@ -35,10 +35,11 @@ def draw_logs(
         played = policies[contexts, h, states[h]]  # (n, K)
         actions[h] = draw_rows(generator, played)
         chances[h] = played[np.arange(episodes), actions[h]]
-    rewards = generator.random(episodes) < mdp.rewards[contexts, states[-1], actions[-1]]
-    feedback = draw_rows(
-        generator, mdp.feedback_probabilities[contexts, states[-1], rewards.astype(np.int64)]
-    )
+    steps_taken = (states != layout.ended[:, None]).sum(axis=0)
+    last, each = steps_taken - 1, np.arange(episodes)
+    endings = layout.endings.index[last, states[last, each]]
+    rewards = generator.random(episodes) < mdp.rewards[contexts, endings, actions[last, each]]
+    feedback = draw_rows(generator, mdp.feedback_probabilities[contexts, endings, rewards.astype(np.int64)])
     for n in range(episodes):
         steps = tuple(
             LoggedStep(
@@ -47,7 +48,7 @@ def draw_logs(
                 layout.actions[h][states[h, n]],
                 float(chances[h, n]) if known else None,
             )
-            for h in range(layout.horizon)
+            for h in range(steps_taken[n])
         )
         yield LoggedEpisode(n, int(contexts[n]), steps, int(feedback[n]), reward=float(rewards[n]))
 

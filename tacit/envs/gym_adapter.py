@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from tacit.problem.layout import Layout
+from tacit.problem.spaces import Finite
 
 Reader = Callable[[Any, Mapping[str, Any]], Any]
 """Reads something off (observation, info)."""
@@ -18,9 +19,10 @@ class GymSource:
 
     The readers say where things stand; their defaults fit Tacit's own environments: the context and state
     in the observation, with the `actions` on offer where they come with the state, the feedback in the final
-    `info`, the latent reward under its `evaluation` key. After the last step `feedback` is set, `reward` (None
-    where the environment does not tell) and `info`. With a `layout`, the environment's own unless given, episodes
-    of another length are refused.
+    `info`, the latent reward under its `evaluation` key. An observation that is no mapping is the state, and the
+    context is the only one that the layout has. After the last step `feedback` is set, `reward` (None where the
+    environment does not tell) and `info`. With a `layout`, the environment's own unless given, episodes that are too
+    long are refused, and shorter ones unless they can end early.
 
     Feedback None, or none in the final `info`, is silence if the episode terminated. One that was truncated without
     feedback `broke_off`, after whatever number of steps: nobody could react.
@@ -45,8 +47,8 @@ class GymSource:
     ) -> None:
         self.env = env
         self.layout: Layout | None = layout if layout is not None else getattr(env.unwrapped, "layout", None)
-        self._context_of = context_of or (lambda observation, info: observation["context"])
-        self._state_of = state_of or (lambda observation, info: observation["state"])
+        self._context_of = context_of or self._read_context
+        self._state_of = state_of or read_state
         self._feedback_of = feedback_of or (lambda observation, info: info.get("feedback"))
         self._reward_of = reward_of or (lambda observation, info: info.get("evaluation", {}).get("reward"))
         self.offer: tuple[Any, ...] = ()
@@ -74,17 +76,52 @@ class GymSource:
             self.feedback = self._feedback_of(observation, info)
             self.broke_off = not terminated and self.feedback is None
         if horizon is not None and over != (self._steps == horizon) and not self.broke_off:
-            raise ValueError(
-                f"every episode must have as many steps as the layout has layers ({horizon}), this one "
-                f"{'ended' if over else 'went on'} after {self._steps}; pad short episodes with absorbing "
-                "states, one for each layer"
-            )
+            self._check_length(over, horizon)
         if not over:
             self.offer = _offer(observation)
             return self._state_of(observation, info)
         self.info = info
         self.reward = self._reward_of(observation, info)
         return None
+
+    def _check_length(self, over: bool, horizon: int) -> None:
+        """Raise ValueError if an episode goes on after its last step, or ends before it where none can."""
+        if not over:
+            raise ValueError(
+                f"an episode has at most as many steps as the layout has layers ({horizon}), this one went on after "
+                f"{self._steps}; give the layout more layers, or the environment a time limit"
+            )
+        if self.layout is not None and not self.layout.ends_early:
+            raise ValueError(
+                f"every episode must have as many steps as the layout has layers ({horizon}), this one ended after "
+                f"{self._steps}; let the layout say in `ends` where episodes end early"
+            )
+
+    def _read_context(self, observation: Any, info: Mapping[str, Any]) -> Any:
+        if isinstance(observation, Mapping):
+            return observation["context"]
+        contexts = self.layout.contexts if self.layout is not None else None
+        if isinstance(contexts, Finite) and contexts.size == 1:
+            return contexts.labels[0]
+        raise ValueError(
+            f"an observation without a context needs a layout with one context, got {contexts!r}; say with "
+            "`context_of` where the context stands"
+        )
+
+
+def read_state(observation: Any, info: Mapping[str, Any]) -> Any:
+    """Return the state of an observation: what stands under `state`, or the observation itself."""
+    return observation["state"] if isinstance(observation, Mapping) else read_label(observation)
+
+
+def read_label(value: Any) -> Any:
+    """Return a value with NumPy's numbers as Python's, which labels are.
+
+    >>> import numpy as np
+    >>> read_label(np.int64(3)), read_label("home")
+    (3, 'home')
+    """
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
 def _offer(observation: Any) -> tuple[Any, ...]:

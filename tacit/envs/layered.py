@@ -47,7 +47,7 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
         self._context_vectors = _check_vectors("context", mdp.layout.contexts, context_vectors)
         self._feedback_vectors = _check_vectors("feedback", mdp.layout.feedback, feedback_vectors)
         self._noise = noise
-        self._first = np.concatenate([[0], np.cumsum(self.layout.n_states)]).tolist()
+        self._first = np.cumsum([0, *map(len, self.layout.states)]).tolist()
         self.observation_space = gym.spaces.Dict(
             {"context": self._context_space(), "state": gym.spaces.Discrete(self._first[-1])}
         )
@@ -87,13 +87,15 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
                 "choose with info['action_mask']"
             )
         if h == layout.horizon - 1:
-            return self._finish(s, int(action))
-        self._state = draw_index(self.mdp.transitions[h, s, action], self._row[h])
-        self._layer = h + 1
+            return self._finish(int(action))
+        following = draw_index(self.mdp.transitions[h, s, action], self._row[h])
+        if following == layout.ended[h + 1]:
+            return self._finish(int(action))
+        self._layer, self._state = h + 1, following
         return self._observation(), 0.0, False, False, self._offered()
 
-    def _finish(self, s: int, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        x = self._context
+    def _finish(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        x, s, last = self._context, self.layout.endings.index[self._layer, self._state], self._observation()
         reward = int(self._row[-3] < self.mdp.rewards[x, s, action])
         value = draw_index(self.mdp.feedback_probabilities[x, s, reward], self._row[-2])
         self._layer = self.layout.horizon
@@ -101,17 +103,16 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
             "feedback": self._show(value, self._feedback_vectors, 1),
             "evaluation": {"reward": reward, "context": x},
         }
-        return self._observation(), 0.0, True, False, info
+        return last, 0.0, True, False, info
 
     def _offered(self) -> dict[str, Any]:
         # A new array of int8 each time, as Discrete.sample(mask) takes it.
         return {"action_mask": self.layout.mask[self._layer, self._state].astype(np.int8)}
 
     def _observation(self) -> Observation:
-        layer = min(self._layer, self.layout.horizon - 1)
         shown = self._shown_context
         context = shown if self._context_vectors is None else shown.copy()
-        return {"context": context, "state": self._first[layer] + self._state}
+        return {"context": context, "state": self._first[self._layer] + self._state}
 
     def _show(self, index: int, vectors: FloatArray | None, which: int) -> Any:
         if vectors is None:
@@ -129,7 +130,7 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
 
 
 def _check_numbered(layout: Layout) -> None:
-    shown = consecutive_states(layout.n_states.tolist())
+    shown = consecutive_states([len(layer) for layer in layout.states])
     spaces = [space for space in (layout.contexts, layout.feedback) if isinstance(space, Finite)]
     if layout.states != shown or any(space.labels != tuple(range(space.size)) for space in spaces):
         raise ValueError(

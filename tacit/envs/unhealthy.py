@@ -67,8 +67,9 @@ class ActionDependentEnv(LayeredEnv):
         super().__init__(mdp)
         self._by_action = tilt(mdp.feedback_probabilities, mdp.layout.max_actions, strength)
 
-    def _finish(self, s: int, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        observation, nothing, over, cut, info = super()._finish(s, action)
+    def _finish(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        s = self.layout.endings.index[self._layer, self._state]
+        observation, nothing, over, cut, info = super()._finish(action)
         told = info["evaluation"]
         chances = self._by_action[told["context"], s, told["reward"], action]
         return observation, nothing, over, cut, info | {"feedback": draw_index(chances, self._row[-2])}

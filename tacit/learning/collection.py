@@ -78,7 +78,7 @@ class Collection:
             changes.append(put(self._spent, plan.target, self._spent[plan.target] + 1))
         if feedback is None or not plan.uniform_last:
             return Lesson(changes=changes)
-        state, action = ending_of(episode)
+        state, action = ending_of(self._layout, episode)
         wanted = self._homes.reachable[state] and self._tuples.found[state] < self._settings.collection.tuples
         if wanted and (state == plan.target or not ours):
             changes += self._tuples.learn(episode.encoded, state, action, feedback)

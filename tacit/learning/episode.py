@@ -140,14 +140,19 @@ def check_open(episode: Episode) -> None:
         raise ValueError(f"episode {episode.id} has ended; call begin for a new one")
 
 
-def check_complete(episode: Episode, horizon: int) -> None:
-    """Raise ValueError unless all steps were taken."""
+def refuse_end(episode: Episode, horizon: int, state: object) -> NoReturn:
+    """Raise the ValueError of an episode that is to end where it cannot; `state` is its last, None if it has none."""
     taken = len(episode.actions)
-    if taken != horizon:
+    if state is None:
         raise ValueError(
             f"an episode has {horizon} steps before its feedback, episode {episode.id} "
             f"has taken {taken}; act at each step first, or abandon the episode"
         )
+    raise ValueError(
+        f"an episode has {horizon} steps before its feedback, episode {episode.id} has taken {taken}, and its last "
+        f"state {state!r} is none in which one can end; act at each step first, abandon the episode if it broke off, "
+        "or say where episodes end early: a layout in `ends`, the settings of conversations by `ends_early`"
+    )
 
 
 def refuse_step(episode: Episode, step: int, horizon: int, state: object) -> NoReturn:

@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.changes import Change, assign, put
 from tacit.base.saved import Saved
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.judgement import HETEROGENEOUS
 from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import counted_shape, is_finite
+from tacit.learning.early_endings import bound_by_siblings, find_passing
 from tacit.learning.episode import Episode
 from tacit.learning.places import Places, TuplePlace
 from tacit.learning.stage import (
@@ -34,6 +35,7 @@ from tacit.learning.stage import (
     Stage,
     deterministic_policy,
     ending_of,
+    path_of,
     policy_plan,
     read_duals,
     read_dynamics,
@@ -73,8 +75,6 @@ class FastLearning:
         self._duals = np.zeros((contexts, H, S))
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
         self._check_at: float = FIRST_CHECK
-        self._ended = np.full(H, -1)  # episodes end in the last layer alone
-        self._tried = np.zeros((H, S), dtype=np.bool_)
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the plan of Algorithm 4, or a hopeful one where it pays to settle what that one leads to."""
@@ -93,10 +93,11 @@ class FastLearning:
     def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Return everything counted, what the feedback decodes to, if its state is settled, and what a check found."""
         plan, x = policy_plan(episode), int(episode.encoded)
-        changes = [*self.dynamics.learn(x, episode.states, episode.actions)]
+        ended = feedback is not None
+        changes = [*self.dynamics.learn(x, *path_of(self._layout, episode, ended))]
         if plan.dual is not None:
             changes += put(self._duals, x, plan.dual), put(self._has_dual, x, True)
-        if len(episode.actions) < self._layout.horizon:
+        if not ended and len(episode.actions) < self._layout.horizon:
             return Lesson(changes=changes)
         changes.append(assign(self, "episodes", self.episodes + 1))
         changes.append(assign(self, "explored", self.explored + plan.explores))
@@ -104,7 +105,7 @@ class FastLearning:
         if feedback is not None:
             told = self._hear(episode, feedback)
             decoded = self.places.decode(told)
-            changes += self.places.learn(told, outcome)
+            changes += self.places.learn(told, outcome, self._passing(told))
         remarks = self._check(changes) if self.episodes + 1 >= self._check_at else ()
         reward, bounds = decoded or (None, None)
         return Lesson(reward, bounds, remarks, changes)
@@ -115,9 +116,10 @@ class FastLearning:
         1 means that nothing is known of the way there; near 0, that it was looked for everywhere it could be.
         """
         layout, counts = self._layout, self.dynamics.counts(context)
-        known = counts, layout.mask, layout.n_states, self._ended
-        radius = hope_radius(self.episodes)
-        return np.array([bound_reach(*known, layout.horizon - 1, s, radius) for s in endings])
+        known = counts, layout.mask, layout.n_states, layout.ended
+        radius, at = hope_radius(self.episodes), layout.endings
+        places = [(int(at.layers[ending]), int(at.states[ending])) for ending in endings]
+        return np.array([bound_reach(*known, layer, s, radius) for layer, s in places])
 
     def next(self) -> Stage:
         """Return itself: there is no other stage."""
@@ -167,7 +169,8 @@ class FastLearning:
     ) -> FastLearning:
         """Return the stage that has seen these tuples and dynamics in so many episodes: what logs leave behind."""
         stage = cls(setup)
-        stage.places.take(counts)
+        passing = find_passing(setup.layout, dynamics.counts(0)) if setup.layout.ends_early else None
+        stage.places.take(counts, passing)
         stage.dynamics = dynamics
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)
@@ -187,7 +190,7 @@ class FastLearning:
         layout = self._layout
         policy, dual, _, _, converged = solve_packed(
             self.dynamics.estimate(x),
-            layout.endings.spread(self.places.worth[:, x]),
+            layout.endings.spread(self.places.worth[:, x], self.dynamics.estimate(x)),
             layout.mask,
             layout.n_states,
             self._schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions),
@@ -199,33 +202,59 @@ class FastLearning:
     def _explore(self, x: int, policy: FloatArray) -> FloatArray | None:
         """Return a hopeful plan for unsettled places, which ends like `policy` in settled ones; None if none pays."""
         layout, places, counts = self._layout, self.places, self.dynamics.counts(x)
-        settled = places.settled[:, x]
-        may_earn = np.where(
-            settled[:, None], places.worth[:, x], places.hope[:, x, None] * layout.endings.mask
-        )
+        endings, open_ones = layout.endings, self._unsettled(x)
+        may_earn = np.where(open_ones[:, None], self._hopes(x)[:, None] * endings.mask, places.worth[:, x])
+        tried = endings.place(open_ones)
         hope = plan_optimistic(
             counts,
             layout.mask,
             layout.n_states,
-            self._ended,
-            layout.endings.spread(may_earn),
-            self._tried,
+            layout.ended,
+            endings.place(may_earn),
+            tried,
             hope_radius(self.episodes),
         )
         explorer = deterministic_policy(hope.choices, layout)
-        explorer[-1, : len(settled)][settled] = policy[-1, : len(settled)][settled]
-        worth = layout.endings.spread(places.worth[:, x])
+        explorer[-1, ~tried[-1]] = policy[-1, ~tried[-1]]
+        worth = endings.place(places.worth[:, x])
         earned, on_the_way = (
-            expect_seen(counts, each, layout.n_states, self._ended, worth) for each in (policy, explorer)
+            expect_seen(counts, each, layout.n_states, layout.ended, worth) for each in (policy, explorer)
         )
-        reach, wanted = hope.reach[-1, : len(settled)][~settled], places.wanted[~settled, x]
-        played = sum(places.counts.tuples(s, x) for s in range(len(settled)))
-        pays = pays_to_explore(played, hope.value, reach, wanted, earned, on_the_way)
-        return explorer if pays else None
+        reach = hope.reach[endings.layers, endings.states][open_ones]
+        played = sum(places.counts.tuples(s, x) for s in range(endings.size))
+        wanted = places.wanted[open_ones, x]
+        return explorer if pays_to_explore(played, hope.value, reach, wanted, earned, on_the_way) else None
+
+    def _unsettled(self, x: int) -> BoolArray:
+        """Return the endings that are worth exploring for a context, (S_H,): not settled, and episodes do end there."""
+        unsettled: BoolArray = ~self.places.settled[:, x]
+        if self._layout.ends_early:
+            endings, passing = self._layout.endings, find_passing(self._layout, self.dynamics.counts(x))
+            unsettled &= (endings.mask & ~passing).any(axis=1)
+        return unsettled
+
+    def _hopes(self, x: int) -> FloatArray:
+        """Return what an ending that is not settled can be worth, (S_H,)."""
+        hope = self.places.hope[:, x]
+        if not self._layout.ends_early:
+            return hope
+        siblings, settled, best = (
+            self._layout.endings.siblings,
+            self.places.settled[:, x],
+            self.places.best[:, x],
+        )
+        return np.minimum(hope, bound_by_siblings(siblings, settled, best))
+
+    def _passing(self, told: TuplePlace) -> BoolArray | None:
+        """Return the actions (K,) of an ending that hardly ever end an episode, None where all do."""
+        if not self._layout.ends_early:
+            return None
+        passing: BoolArray = find_passing(self._layout, self.dynamics.counts(told[1]))[told[0]]
+        return passing
 
     def _hear(self, episode: Episode, feedback: Encoded) -> TuplePlace:
         """Return where the tuple of an episode is counted."""
-        s, a = ending_of(episode)
+        s, a = ending_of(self._layout, episode)
         x, y = self.reading.read_one(episode.encoded, s, feedback)
         return s, x, y, a
 

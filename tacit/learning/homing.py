@@ -27,6 +27,7 @@ from tacit.learning.stage import (
     ending_of,
     policy_plan,
     read_dynamics,
+    refuse_early_endings,
 )
 from tacit.planning.euler import log_factor, plan_euler
 from tacit.planning.reachability import Homes, Mixture, restore_mixture
@@ -45,6 +46,7 @@ class Homing:
 
     def __init__(self, setup: Setup) -> None:
         self._setup, self._layout, self._homing = setup, setup.layout, setup.settings.homing
+        refuse_early_endings(self._layout, "the paper's recipe")
         check_runnable(self._layout, setup.settings)
         self._log_term = log_factor(self._layout, self._homing.episodes, self._homing.delta)
         self._mixtures: list[Mixture] = []
@@ -85,7 +87,7 @@ class Homing:
             return NOTHING
         changes = [*self._dynamics.learn(episode.encoded, episode.states, episode.actions)]
         if len(episode.states) == self._layout.horizon:
-            changes += self._count(plan, ending_of(episode)[0])
+            changes += self._count(plan, ending_of(self._layout, episode)[0])
         return Lesson(changes=changes)
 
     def next(self) -> Stage:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from tacit.base.saved import Saved
+from tacit.base.validation import check_whole
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.fast import FastLearning
 from tacit.learning.homing import Homing
@@ -53,13 +54,32 @@ class Layered:
         """Return feedback as the layout encodes it, silence (None) too; None where that is missing."""
         return encode_feedback(self.layout, feedback)
 
-    def read_state(self, episode: Episode, state: object, actions: Sequence[str] | None) -> tuple[int, int]:
-        """Return (layer, index in the layer); the actions are the layout's, so none may be given."""
+    def read_state(
+        self, episode: Episode, state: object, actions: Sequence[str] | None, step: int | None
+    ) -> tuple[int, int]:
+        """Return (layer, index in the layer); the actions are the layout's, so none may be given.
+
+        A label that stands in several layers is that of the next step if it can be, otherwise of the last one taken.
+        """
         if actions is not None:
             raise ValueError(
                 f"the layout says which actions a state offers, got {actions!r} with {state!r}; leave them out"
             )
-        return self.layout.locate(state)
+        layout, taken = self.layout, len(episode.actions)
+        if step is not None:
+            check_whole("step", step, 1, layout.horizon)
+            return layout.locate(state, step - 1)
+        if taken < layout.horizon and episode.open and (s := layout.find(state, taken)) is not None:
+            return taken, s
+        if taken and layout.find(state, taken - 1) == episode.states[-1]:
+            return taken - 1, episode.states[-1]
+        layers = layout.layers_of(state)
+        h = next((h for h in layers if h >= taken), layers[-1])
+        return h, layout.locate(state, h)[1]
+
+    def can_end(self, step: int, shown: int) -> bool:
+        """Return whether the layout says so."""
+        return self.layout.can_end[step][shown]
 
     def offered(self, step: int, shown: int) -> tuple[Label, ...]:
         """Return the labels of a state's actions."""
@@ -74,12 +94,12 @@ class Layered:
         return self.layout.states[step][shown]
 
     def policy(self, stage: Stage, context: Encoded) -> dict[Label, dict[Label, float]]:
-        """Return the probability of each action in each state."""
-        policy = best_policy(stage, context)
+        """Return the probability of each action in each state, told apart by its step if it has the label of others."""
+        policy, layout = best_policy(stage, context), self.layout
         return {
-            state: dict(zip(self.layout.actions[h][s], policy[h, s].tolist(), strict=False))
-            for h, layer in enumerate(self.layout.states)
-            for s, state in enumerate(layer)
+            layout.key(h, s): dict(zip(offered, policy[h, s].tolist(), strict=False))
+            for h, layer in enumerate(layout.actions)
+            for s, offered in enumerate(layer)
         }
 
     def save_episode(self, episode: Episode) -> dict[str, Any]:
@@ -94,7 +114,7 @@ class Layered:
         taken = len(states)
         whole = taken == len(actions) == len(chances) <= layout.horizon
         saved.check(whole, "states", "as many as actions and chances, and no more than layers")
-        path = [states.whole(str(h), most=int(layout.n_states[h]) - 1) for h in range(taken)]
+        path = [states.whole(str(h), most=len(layout.states[h]) - 1) for h in range(taken)]
         for h, s in enumerate(path):
             a = actions.whole(str(h), most=int(layout.n_actions[h, s]) - 1)
             played = 0 < chances.number(str(h), 0, 1) == plan.policy[h, s, a]

@@ -2,18 +2,21 @@
 
 A place is judged anew when its tuples have grown by a tenth, and when an outcome becomes known there. What one place
 says of its orientation bears on all (`tacit.decoding.orientation`): when that changes, all of them are turned anew.
+Where episodes end early, actions that hardly ever end one are left out (`tacit.learning.early_endings`), and endings
+that cannot tell by themselves are read by what words mean elsewhere (`tacit.decoding.common_meaning`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.changes import Change, Changes, assign, commit, put
 from tacit.base.saved import Saved
+from tacit.decoding.common_meaning import find_common_meaning, read_by
 from tacit.decoding.counts import PlaceIndex, RunningCounts, SeenCounts
 from tacit.decoding.judgement import (
     EXCLUSIVE,
@@ -28,6 +31,7 @@ from tacit.decoding.judgement import (
 )
 from tacit.decoding.orientation import Beliefs, Leanings, is_sure, outcome_odds
 from tacit.decoding.tuples import counted_shape
+from tacit.learning.early_endings import leave_out, read_left_out, save_left_out, widen
 from tacit.problem.layout import Layout
 
 GROWTH = 1.1
@@ -38,6 +42,14 @@ FIRST_TABLE = np.array([[9.0, 0.0, 0.0], [0.0, 9.0, 5.0], [0.0, 0.0, 4.0]])
 
 TuplePlace = tuple[int, int, int, int]
 """Where a tuple is counted: ending, group, value, action."""
+
+
+class Known(NamedTuple):
+    """What a judgement of a place rests on: what was found, its counts (Y, K), and the actions (K,) left out."""
+
+    found: Judgement
+    table: FloatArray
+    left_out: BoolArray
 
 
 class Places:
@@ -62,12 +74,16 @@ class Places:
         self.worth = np.zeros((S, G, K))
         self._judged = RunningCounts(shape)  # the counts that each judgement rests on
         self._found: dict[PlaceIndex, Judgement] = {}  # judgements before they are turned
+        self._left_out: dict[PlaceIndex, BoolArray] = {}  # actions (K,) that a judgement does not rest on
         self._due = np.ones((S, G))  # tuples at which a place is judged anew
         self._leanings = Leanings.none((S, G))
         judge(FIRST_TABLE, c, settings)  # compiled code is loaded before the first episode, not during one
 
-    def learn(self, told: TuplePlace, outcome: int | None) -> Changes:
-        """Return what a tuple changes, and what its outcome does, if that is known."""
+    def learn(self, told: TuplePlace, outcome: int | None, passing: BoolArray | None = None) -> Changes:
+        """Return what a tuple changes, and what its outcome does, if that is known.
+
+        `passing` (K,), where an episode can go on, are the actions that hardly ever end one.
+        """
         s, x, y, a = told
         changes: list[Change] = [*self.counts.learn(*told)]
         known = self.outcomes.table(s, x)
@@ -81,7 +97,7 @@ class Places:
         counts[y, a] += 1.0
         changes.append(put(self._due, (s, x), GROWTH * tuples + 1))
         changes += self._judged.replace(s, x, counts)
-        return (*changes, *self._judge((s, x), counts, known))
+        return (*changes, *self._judge((s, x), counts, known, passing))
 
     def decode(self, told: TuplePlace) -> tuple[float, tuple[float, float]] | None:
         """Return what a tuple's feedback decodes to, with bounds, or None if its place is not settled."""
@@ -97,6 +113,7 @@ class Places:
             "counts": self.counts.seen().to_state(),
             "outcomes": self.outcomes.seen().to_state(),
             "judged": self._judged.seen().to_state(),
+            "left_out": save_left_out(self._shape, self._left_out),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -110,49 +127,84 @@ class Places:
         still = all(tuples < due[place] for place, tuples in zip(counts.places, counts.tuples, strict=True))
         saved.check(still, "judged", f"what was counted when it had last grown by {GROWTH}")
         self.outcomes = RunningCounts((*self._shape[:3], 2), outcomes)
+        self._left_out = read_left_out(self._layout, self._shape, saved)
         self.take(judged)
         self.counts = RunningCounts(self._shape, counts)
 
-    def take(self, counts: SeenCounts) -> None:
-        """Take up counts, those of logs or saved ones, and judge every place on them."""
+    def take(self, counts: SeenCounts, passing: BoolArray | None = None) -> None:
+        """Take up counts, those of logs or saved ones, and judge every place on them; `passing` (S_H, K) pass on."""
         self.counts, self._judged = RunningCounts(self._shape, counts), RunningCounts(self._shape, counts)
         self._due = judging_due(counts)
         for place, table in counts.tables():
-            commit(self._judge(place, table, self.outcomes.table(*place)))
+            left_out = self._left_out.get(place) if passing is None else passing[place[0]]
+            commit(self._judge(place, table, self.outcomes.table(*place), left_out))
 
-    def _judge(self, place: PlaceIndex, counts: FloatArray, known: FloatArray) -> Changes:
+    def _judge(
+        self, place: PlaceIndex, counts: FloatArray, known: FloatArray, passing: BoolArray | None
+    ) -> Changes:
         """Return what a judgement of a place on counts (Y, K) and known outcomes (Y, 2) changes."""
-        K = int(self._layout.endings.n_actions[place[0]])
-        found = judge(counts[:, :K], self._c, self._settings, overlap_of(self.beliefs, place[1]))
+        table = counts[:, : self._layout.endings.n_actions[place[0]]]
+        left_out = np.zeros(table.shape[1], dtype=np.bool_)
+        if passing is not None:
+            left_out = leave_out(table, passing[: table.shape[1]], self._settings)
+        found = self._found_in(place, table[:, ~left_out], self.beliefs)
         heterogeneous = found.kind == HETEROGENEOUS
         told = outcome_odds(known, found.phi) if heterogeneous else 0.0
         minority = found.minority if heterogeneous else 0.0
         leanings = self._leanings.replaced(place, found.leaning, minority, told)
         beliefs = leanings.weigh()
-        changes: list[Change] = [assign(self, "_leanings", leanings)]
-        if beliefs != self.beliefs:
-            changes.append(assign(self, "beliefs", beliefs))
-            differing = beliefs.differing(self.beliefs, self._shape[1])
-            for other, judgement in self._found.items():
-                if other != place and other[1] in differing:
-                    changes += self._put(other, *self._turned(other, judgement, leanings, beliefs))
-            if found.kind == HOMOGENEOUS:
-                found = judge(counts[:, :K], self._c, self._settings, overlap_of(beliefs, place[1]))
-        return (*changes, *self._put(place, *self._turned(place, found, leanings, beliefs)))
+        changes: list[Change] = [assign(self, "_leanings", leanings), assign(self, "beliefs", beliefs)]
+        if self._layout.ends_early:
+            changes.append(put(self._left_out, place, left_out))
+        differing = beliefs.differing(self.beliefs, self._shape[1])
+        known_of = {other: self._known(other) for other in self._found if other[1] in differing}
+        known_of[place] = Known(found, table, left_out)
+        renewed = {at: self._renew(at, each, leanings, beliefs) for at, each in known_of.items()}
+        for group in sorted({at[1] for at in renewed}) if self._layout.ends_early else ():
+            renewed |= self._read_alike(group, known_of, renewed)
+        return (*changes, *(change for at, pair in renewed.items() for change in self._put(at, *pair)))
 
-    def _turned(
-        self, place: PlaceIndex, judgement: Judgement, leanings: Leanings, beliefs: Beliefs
+    def _found_in(self, place: PlaceIndex, table: FloatArray, beliefs: Beliefs) -> Judgement:
+        """Return what a table of some actions says, before it is turned."""
+        return judge(table, self._c, self._settings, overlap_of(beliefs, place[1]))
+
+    def _known(self, place: PlaceIndex) -> Known:
+        """Return what is known of a place that was judged."""
+        K = int(self._layout.endings.n_actions[place[0]])
+        left_out = self._left_out.get(place, np.zeros(K, dtype=np.bool_))
+        return Known(self._found[place], self._judged.table(*place)[:, :K], left_out)
+
+    def _renew(
+        self, place: PlaceIndex, known: Known, leanings: Leanings, beliefs: Beliefs
     ) -> tuple[Judgement, Judgement]:
-        """Return a judgement before it is turned, and as it is where these beliefs hold."""
-        if judgement.kind == HETEROGENEOUS:
+        """Return the judgement of a place before it is turned, and as it is where these beliefs hold."""
+        found, group = known.found, place[1]
+        if found.kind == HETEROGENEOUS:
             odds = leanings.odds(place, beliefs)
-            sure = is_sure(odds, place[1] in beliefs.overlapping)
-            return judgement, turn(judgement, odds, sure, self._settings)
-        overlap = overlap_of(beliefs, place[1])
-        if judgement.kind == HOMOGENEOUS and overlap != overlap_of(self.beliefs, place[1]):
-            counts = self._judged.table(*place)[:, : len(judgement.tuples)]
-            judgement = judge(counts, self._c, self._settings, overlap)
-        return judgement, judgement
+            turned = turn(found, odds, is_sure(odds, group in beliefs.overlapping), self._settings)
+            return found, widen(turned, known.table, known.left_out)
+        if found.kind == HOMOGENEOUS and overlap_of(beliefs, group) != overlap_of(self.beliefs, group):
+            found = self._found_in(place, known.table[:, ~known.left_out], beliefs)
+        return found, widen(found, known.table, known.left_out)
+
+    def _read_alike(
+        self,
+        group: int,
+        known_of: Mapping[PlaceIndex, Known],
+        renewed: Mapping[PlaceIndex, tuple[Judgement, Judgement]],
+    ) -> dict[PlaceIndex, tuple[Judgement, Judgement]]:
+        """Return the homogeneous endings of a group as the common meaning of its words reads them."""
+        here = [at for at in {*self._found, *renewed} if at[1] == group]
+        tables = {at: (known_of[at] if at in known_of else self._known(at)).table for at in sorted(here)}
+        pairs = {
+            at: renewed[at] if at in renewed else (self._found[at], self.judgements[at]) for at in tables
+        }
+        phi = find_common_meaning(((pairs[at][1], table) for at, table in tables.items()), self._settings)
+        return {
+            at: (found, read_by(phi, judgement, tables[at], self._c))
+            for at, (found, judgement) in pairs.items()
+            if judgement.kind == HOMOGENEOUS
+        }
 
     def _put(self, place: PlaceIndex, found: Judgement, judgement: Judgement) -> Changes:
         """Return a judgement written down, before and after it is turned, as planning and decoding need it."""

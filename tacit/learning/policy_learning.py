@@ -19,6 +19,7 @@ from tacit.learning.stage import (
     Setup,
     Stage,
     ending_of,
+    path_of,
     policy_plan,
     read_duals,
     read_dynamics,
@@ -98,19 +99,21 @@ class PolicyLearner:
         """Return f_hat(x, ., .) as rewards (H, S, K): zero before an ending and where not judged."""
         predicted = self.oracle.predict(context)
         return self._layout.endings.spread(
-            predicted if self._everything_judged else predicted * self.judged[:, None]
+            predicted if self._everything_judged else predicted * self.judged[:, None],
+            self.dynamics.estimate(context),
         )
 
     def learn(self, context: Encoded, episode: Episode, reward: float | None) -> list[Change]:
         """Return the oracle's step with the reward, if there is one, and the transitions counted."""
-        plan, whole = policy_plan(episode), len(episode.actions) == self._layout.horizon
+        plan, ended = policy_plan(episode), reward is not None
+        whole = ended or len(episode.actions) == self._layout.horizon
         changes = [
-            *self.dynamics.learn(context, episode.states, episode.actions),
+            *self.dynamics.learn(context, *path_of(self._layout, episode, ended)),
             assign(self, "episodes", self.episodes + whole),
             assign(self, "unconverged", self.unconverged + (not plan.converged)),
         ]
         if reward is not None:
-            changes += self.oracle.learn(context, *ending_of(episode), reward)
+            changes += self.oracle.learn(context, *ending_of(self._layout, episode), reward)
         if plan.dual is not None:
             slot = self._slot(context)
             changes += put(self._duals, slot, plan.dual), put(self._has_dual, slot, True)
@@ -182,7 +185,7 @@ class PolicyLearning:
             return Lesson(changes=self.learner.dynamics.learn(*path))
         reward = None
         if feedback is not None and self.decoder is not None:
-            state, action = ending_of(episode)
+            state, action = ending_of(self._layout, episode)
             if self.learner.judged[state]:
                 reward = self.decoder.decode(episode.encoded, feedback, state, action)
         return Lesson(reward, changes=self.learner.learn(episode.encoded, episode, reward))

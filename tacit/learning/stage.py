@@ -18,7 +18,7 @@ from tacit.base.saved import Saved
 from tacit.base.validation import is_distribution
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.settings import Settings
-from tacit.planning.transition import TransitionCounts, TransitionEstimate, transitions_shape
+from tacit.planning.transition import TransitionCounts, TransitionEstimate, extend_to_ended, transitions_shape
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
@@ -160,13 +160,27 @@ def policy_plan(episode: Episode) -> PolicyPlan:
     return plan
 
 
-def ending_of(episode: Episode) -> tuple[int, int]:
+def ending_of(layout: Layout, episode: Episode) -> tuple[int, int]:
     """Return the ending in which a whole episode of a layered problem ended, and the action taken there."""
-    return episode.states[-1], episode.actions[-1]
+    return layout.endings.index.item(len(episode.states) - 1, episode.states[-1]), episode.actions[-1]
+
+
+def path_of(layout: Layout, episode: Episode, ended: bool) -> tuple[list[int], list[int]]:
+    """Return states and actions of an episode, with where it went if it has `ended` before the last layer."""
+    return extend_to_ended(layout, episode.states) if ended else episode.states, episode.actions
+
+
+def refuse_early_endings(layout: Layout, who: str) -> None:
+    """Raise ValueError if episodes can end before the last layer, for stages that learn from whole ones alone."""
+    if layout.ends_early:
+        raise ValueError(
+            f"{who} learns from episodes of {layout.horizon} steps, the layout says in `ends` that they can end "
+            "earlier; use the fast recipe, Settings(recipe='fast')"
+        )
 
 
 def deterministic_policy(choices: IntArray, layout: Layout) -> FloatArray:
-    """Return the policy (H, S, K) that follows `choices` (H-1, S) and ends with a uniform action."""
+    """Return the policy (H, S, K) that follows `choices` (H-1, S), -1 for uniform, and ends with a uniform action."""
     return _expand(choices, layout.n_states, layout.uniform_policy)
 
 
@@ -176,5 +190,8 @@ def _expand(choices: IntArray, n_states: IntArray, uniform: FloatArray) -> Float
     policy[-1] = uniform[-1]
     for h in range(choices.shape[0]):
         for s in range(n_states[h]):
-            policy[h, s, choices[h, s]] = 1.0
+            if choices[h, s] < 0:
+                policy[h, s] = uniform[h, s]
+            else:
+                policy[h, s, choices[h, s]] = 1.0
     return policy

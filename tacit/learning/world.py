@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
-from tacit.learning.episode import Episode, Plan
+from tacit.learning.episode import Episode, Plan, refuse_end
 from tacit.learning.stage import Stage
 from tacit.problem.spaces import Label
 
@@ -22,7 +22,7 @@ class World(Protocol):
 
     @property
     def horizon(self) -> int:
-        """Return how many steps an episode has."""
+        """Return how many steps an episode has at most."""
 
     def first_stage(self) -> Stage:
         """Return the stage that learning begins with."""
@@ -33,11 +33,17 @@ class World(Protocol):
     def read_feedback(self, feedback: object) -> Any:
         """Return feedback as stages see it, silence (None) among it, None if it is missing; or raise ValueError."""
 
-    def read_state(self, episode: Episode, state: object, actions: Sequence[str] | None) -> tuple[int, Any]:
-        """Return (step, shown) of a state and the actions on offer, or raise ValueError.
+    def read_state(
+        self, episode: Episode, state: object, actions: Sequence[str] | None, step: int | None
+    ) -> tuple[int, Any]:
+        """Return (step, shown) of a state and the actions on offer, or raise ValueError; steps count from 0.
 
-        Asked again for the state of the last step taken, that step and what was shown then.
+        Asked again for the state of the last step taken, that step and what was shown then. `step`, which users count
+        from 1, is the one that is meant; None if the state must tell.
         """
+
+    def can_end(self, step: int, shown: Any) -> bool:
+        """Return whether an episode can end after an action in the state shown at a step."""
 
     def offered(self, step: int, shown: Any) -> tuple[Label, ...]:
         """Return the actions on offer, as the user knows them."""
@@ -59,3 +65,13 @@ class World(Protocol):
 
     def to_state(self) -> dict[str, Any]:
         """Return plain values from which the class's `from_state` rebuilds the world."""
+
+
+def check_over(world: World, episode: Episode) -> None:
+    """Raise ValueError unless all steps were taken, or the last state is one in which an episode can end."""
+    taken = len(episode.actions)
+    if taken == world.horizon:
+        return
+    last = (taken - 1, episode.states[-1]) if taken else None
+    if last is None or not world.can_end(*last):
+        refuse_end(episode, world.horizon, None if last is None else world.state_label(*last))

@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tacit.logs.record import EpisodeRecord, Fault
-from tacit.logs.survey import START, label_of, step_label
+from tacit.logs.survey import START, label_of
 from tacit.problem.layout import Layout
 from tacit.problem.silence import encode_feedback
 from tacit.problem.spaces import Encoded, Finite, Label, Space
 
 
 class EncodedEpisode(NamedTuple):
-    """One episode in the layout's indices; `probabilities` are None where the log does not tell.
+    """One episode in the layout's indices, `ended` in one of its endings; `probabilities` are None if not told.
 
-    Feedback is None where there is none: the episode was `abandoned`, after whatever number of steps, or silence is
-    taken to be missing.
+    Feedback is None where there is none: the episode was `abandoned`, after whatever number of steps (`ended` is -1 if
+    it could not end there), or silence is taken to be missing.
     """
 
     context: Encoded
     states: list[int]
     actions: list[int]
+    ended: int
     feedback: Encoded | None
     probabilities: list[float | None]
     reward: float | None
@@ -31,7 +32,7 @@ class EncodedEpisode(NamedTuple):
     @property
     def ending(self) -> tuple[int, int]:
         """Return the ending that the episode reached, and the action taken there."""
-        return self.states[-1], self.actions[-1]
+        return self.ended, self.actions[-1]
 
 
 class LogReader:
@@ -46,7 +47,7 @@ class LogReader:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._starts = layout.states[0] == (START,)
-        self.steps = layout.horizon - self._starts  # that an episode of the log has
+        self.steps = layout.horizon - self._starts  # that an episode of the log has, or has at most
         self._states: list[dict[Label, int]] = [
             {label: s for s, label in enumerate(layer)} for layer in layout.states
         ]
@@ -57,7 +58,8 @@ class LogReader:
     def read(self, record: EpisodeRecord, line: int) -> EncodedEpisode | Fault:
         """Return an episode in indices, or the rule that it breaks; `line` is where it stands."""
         steps, abandoned = record["steps"], bool(record.get("abandoned"))
-        if len(steps) != self.steps and not (abandoned and len(steps) < self.steps):
+        short = len(steps) < self.steps and (abandoned or self.layout.ends_early)
+        if len(steps) != self.steps and not short:
             return mixed_horizon(len(steps), self.steps)
         states, actions = ([0], [0]) if self._starts else ([], [])
         probabilities: list[float | None] = [1.0] if self._starts else []
@@ -68,14 +70,22 @@ class LogReader:
             states.append(found[0])
             actions.append(found[1])
             probabilities.append(step.get("probability"))
+        ended = self.ending(len(steps), states[-1])
+        if ended < 0 and not abandoned:
+            return broken_off(len(steps), self.steps, steps[-1]["state"])
         try:
             context = self.encode_context(record["context"])
             feedback = None if abandoned else self.encode_feedback(record.get("feedback"))
         except ValueError as error:
             return Fault("unknown-value", str(error))
+        reward = record.get("reward")
         return EncodedEpisode(
-            context, states, actions, feedback, probabilities, record.get("reward"), line, abandoned
+            context, states, actions, ended, feedback, probabilities, reward, line, abandoned
         )
+
+    def ending(self, steps: int, state: int) -> int:
+        """Return the ending of an episode of so many steps in the log, -1 if it cannot end in its last state."""
+        return self.layout.endings.index.item(steps - 1 + self._starts, state)
 
     def locate(self, number: int, state: Any, action: Any) -> tuple[int, int] | Fault:
         """Return (state, action) indices of step `number` of the log, counted from 0."""
@@ -93,9 +103,7 @@ class LogReader:
 
     def state_index(self, number: int, state: Any) -> int | None:
         """Return the index of a state in its layer, None if the layout does not have it."""
-        h, label = number + self._starts, label_of(state)
-        found = self._states[h].get(label)
-        return found if found is not None else self._states[h].get(step_label(label, h))
+        return self._states[number + self._starts].get(label_of(state))
 
     def encode_context(self, value: Any) -> Encoded:
         """Return a context as the layout encodes it."""
@@ -117,6 +125,15 @@ def mixed_horizon(steps: int, horizon: int) -> Fault:
     """Return the fault of an episode with another number of steps than the layout has."""
     return Fault(
         "mixed-horizon",
-        f"every episode must have {horizon} steps, got {steps}; end shorter ones with steps in an absorbing state, "
-        "or fit logs of each length apart",
+        f"every episode must have {horizon} steps, got {steps}; where episodes end early let the layout say so in "
+        "`ends`, or fit logs of each length apart",
+    )
+
+
+def broken_off(steps: int, horizon: int, state: Any) -> Fault:
+    """Return the fault of an episode that stops in a state in which none can end."""
+    return Fault(
+        "mixed-horizon",
+        f"an episode of fewer than {horizon} steps must stop where episodes end, got {steps} steps up to {state!r}; "
+        "it broke off, or `ends` of the layout lacks this state",
     )

@@ -4,7 +4,8 @@
 what contexts and feedback are: labels (few values), vectors (objects or lists of numbers, or many numbers) or text
 (many strings). Rules that a log does not state are documented here and in `docs/log-format.md`:
 
-- A state is known by its step and its label: one met in several steps becomes one state for each, `label (step 2)`.
+- A state is known by its step and its label: one met in several steps is a state of its own in each.
+- Episodes end early where shorter ones did. Lengths that hardly any episode has, at either end, are left out.
 - Where first states differ, a step before them, `(start)` with the one action `begin`, leads to them.
 - Fractions and objects that serve as labels become strings: 0.5 is `"0.5"`.
 - Silence is no value here: a layout says what it is taken for. Episodes that broke off, of any length, are left out.
@@ -41,6 +42,8 @@ MOST_ACTIONS = 10_000
 """Distinct actions that a state can have."""
 MOST_PAIRS = 20_000_000
 """States of the largest step times actions of the longest menu: a layout holds a number of each in some arrays."""
+HARDLY_ANY = 0.01
+"""Share of the episodes that may be longer, or shorter, than all that a layout is made for."""
 ALWAYS_LABELS = 10
 """Distinct strings that are labels however few episodes there are; beyond, half as many as episodes are text."""
 
@@ -208,6 +211,30 @@ class Survey:
         return max(self.shapes.values(), key=lambda shape: (shape.episodes, -len(shape.steps)))
 
     @property
+    def lengths(self) -> list[int]:
+        """Return the numbers of steps that episodes have: all but a rare few, the shortest and the longest."""
+        most, known = HARDLY_ANY * sum(self.horizons.values()), sorted(self.shapes)
+        below = above = 0
+        while len(known) > 1 and below + self.horizons[known[0]] < most:
+            below += self.horizons[known.pop(0)]
+        while len(known) > 1 and above + self.horizons[known[-1]] < most:
+            above += self.horizons[known.pop()]
+        return known
+
+    @property
+    def whole(self) -> EpisodeShape:
+        """Return what was met in the episodes of all usual lengths together."""
+        lengths = self.lengths
+        if len(lengths) == 1:
+            return self.shapes[lengths[0]]
+        whole = EpisodeShape([MetStates() for _ in range(lengths[-1])])
+        for H in lengths:
+            shape = self.shapes[H]
+            more = [MetStates() for _ in range(lengths[-1] - H)]
+            whole.merge(EpisodeShape([*shape.steps, *more], shape.episodes, shape.contexts, shape.feedback))
+        return whole
+
+    @property
     def text(self) -> tuple[str, ...]:
         """Return which of context, state, action and feedback are text."""
         common = self.common
@@ -226,7 +253,7 @@ class Survey:
         return tuple(name for name, is_text in found.items() if is_text)
 
     def layout(self, silence: str | None = None) -> Layout:
-        """Return the layout of the episodes that have the most common number of steps.
+        """Return the layout of the episodes of all usual lengths; they end early where shorter ones did.
 
         Silence counts unless something else is said; beside vectors it is missing.
         """
@@ -234,26 +261,28 @@ class Survey:
             raise LogError(
                 f"a layout has labels and vectors, got text in {', '.join(self.text)}; use the text model"
             )
-        steps = [step.actions for step in self.common.steps]
+        whole = self.whole
+        steps = [step.actions for step in whole.steps]
         check_sizes(steps)
+        ended = [
+            self.shapes[H].steps[-1].actions if H in self.lengths else {} for H in range(1, len(steps) + 1)
+        ]
         if len(steps[0]) > 1:
-            steps = [{START: {BEGIN}}, *steps]
-        several = Counter(state for step in steps for state in step)
+            steps, ended = [{START: {BEGIN}}, *steps], [{}, *ended]
         states = [sorted(step, key=label_order) for step in steps]
-        feedback = self.common.feedback.space("feedback")
+        ends = tuple(tuple(sorted(step, key=label_order)) for step in ended)
+        feedback = whole.feedback.space("feedback")
         if silence is None:
             silence = COUNTS if isinstance(feedback, Finite) else MISSING
         return Layout(
-            tuple(
-                tuple(state if several[state] == 1 else step_label(state, h) for state in layer)
-                for h, layer in enumerate(states)
-            ),
+            tuple(map(tuple, states)),
             tuple(
                 tuple(tuple(sorted(steps[h][state], key=label_order)) for state in layer)
                 for h, layer in enumerate(states)
             ),
-            self.common.contexts.space("contexts"),
+            whole.contexts.space("contexts"),
             feedback,
+            ends=ends if any(ends[:-1]) else None,
             silence=silence,
         )
 
@@ -311,11 +340,6 @@ def label_of(value: Any) -> Label:
 def label_order(label: Label) -> tuple[bool, float, str]:
     """Return by what labels are sorted: numbers by size, then strings by alphabet."""
     return (True, 0.0, label) if isinstance(label, str) else (False, float(label), "")
-
-
-def step_label(label: Label, h: int) -> str:
-    """Return the label of a state that several steps have: its own and the layer's number."""
-    return f"{label} (step {h + 1})"
 
 
 def too_many(distinct: Iterable[Any], episodes: int, most: int) -> bool:

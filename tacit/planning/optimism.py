@@ -110,7 +110,8 @@ def expect_seen(
                         values[ended[h + 1]] = worth[h, s, a]
                     earned[s] += policy[h, s, a] * _mean(counts[h, s, a], n_states[h + 1], values)
         values = earned
-    return float(values[0])
+    value: float = values[0]
+    return value
 
 
 @kernel
@@ -203,14 +204,15 @@ def _hope_uniform(
     q: FloatArray,
 ) -> float:
     """Return what a uniform action may be worth with endings as good as they may be, and set q (S,) to their mean."""
-    total, offered, one, mean = 0.0, float(mask.sum()), np.zeros(len(q)), np.zeros(len(q))
+    total, one, mean = 0.0, np.zeros(len(q)), np.zeros(len(q))
     for a in range(len(mask)):
         if mask[a]:
             values[over] = worth[a]
             total += hope_after(counts[a], after, float(counts[a].sum()), values, radius, -1.0, one)
             mean += one
-    q[:] = mean / offered
-    return total / offered
+    q[:] = mean / mask.sum()
+    value: float = total / mask.sum()
+    return value
 
 
 @kernel

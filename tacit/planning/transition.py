@@ -2,7 +2,9 @@
 
     P(s' | s, a) = (N(s, a, s') + 1) / (N(s, a) + |S_{h+1}|)
 
-Arrays are padded to (H-1, S, K, S), axes (h, s, a, s'), and 0 where a state or an action does not exist.
+Arrays are padded to (H-1, S, K, S), axes (h, s, a, s'), and 0 where a state or an action does not exist. Where episodes
+can end early, |S_{h+1}| counts the state of those that have ended, which only states in which an episode can end, and
+itself, lead to.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes
 from tacit.base.jit import kernel
 from tacit.base.saved import Saved
-from tacit.problem.layout import Layout
+from tacit.problem.layout import Layout, existing_transitions, reachable_states
 from tacit.problem.spaces import Encoded
 
 INT64 = np.dtype(np.int64)
@@ -59,6 +61,9 @@ class TransitionCounts:
     def __init__(self, layout: Layout) -> None:
         self._n_states, self._n_actions = layout.n_states, layout.n_actions
         self._exists = _existing_transitions(layout)  # (H-1, S, K, S)
+        self._n_next = np.array([reachable_states(layout, h) for h in range(layout.horizon - 1)]).reshape(
+            -1, layout.max_states
+        )  # (H-1, S)
         self._counts = np.zeros(self._exists.shape, dtype=np.int64)
         self._estimate = _smoothed(self._counts, self._exists)
         self._shown = self._estimate.view()
@@ -77,8 +82,9 @@ class TransitionCounts:
     def learn(self, context: Encoded, states: Sequence[int], actions: Sequence[int]) -> Changes:
         """Return the counts after one path, given as indices in each layer from the first on.
 
-        A path may end early: with n states (n at most H) and n or n-1 actions, n-1 transitions are counted.
-        A path with an index that does not exist is refused whole.
+        A path may break off: with n states (n at most H) and n or n-1 actions, n-1 transitions are counted. One that
+        ended early has the next layer's state of those that have as its last. A path with an index that does not exist
+        is refused whole.
         """
         path = _indices(states, "states"), _indices(actions, "actions")
         n_known, horizon = len(path[0]), len(self._n_states)
@@ -88,7 +94,7 @@ class TransitionCounts:
                 f"and {len(path[1])} actions; give one path at a time, from the start state on"
             )
         after = np.empty(max(n_known - 1, 0), dtype=np.int64)
-        wrong = _counts_after(self._counts, *path, self._n_states, self._n_actions, after)
+        wrong = _counts_after(self._counts, *path, self._n_states, self._n_actions, self._n_next, after)
         if wrong >= 0:
             raise ValueError(
                 f"a path must consist of states and actions of the layout, got states {path[0].tolist()} and "
@@ -156,8 +162,7 @@ def estimate_layer(
     >>> estimate_layer(layout, 0, np.array([[0, 1], [0, 1]]), np.zeros((2, 2), dtype=np.int64))[0]
     array([[[0.25, 0.75]]])
     """
-    next_state = np.arange(layout.max_states) < layout.n_states[h + 1]
-    exists = layout.mask[h, : layout.n_states[h], :, None] & next_state
+    exists = existing_transitions(layout, h)[: layout.n_states[h]]
     counts = np.zeros(exists.shape, dtype=np.int64)
     np.add.at(counts, (states[:, h], actions[:, h], states[:, h + 1]), 1)
     return _smoothed(counts, exists), counts.sum(axis=-1)
@@ -181,10 +186,22 @@ def log_loss_regret_bound(n_states: int, n_actions: int, episodes: int, horizon:
     return float(n_states**2 * n_actions * np.log(episodes * horizon + n_states))
 
 
+def extend_to_ended(layout: Layout, states: Sequence[int]) -> list[int]:
+    """Return the states of a path that ended, with where it went if that was before the last layer.
+
+    >>> layout = Layout.regular([1, 2], n_actions=1, n_contexts=1, n_feedback=2, ends="anywhere")
+    >>> extend_to_ended(layout, [0]), extend_to_ended(layout, [0, 1])
+    ([0, 2], [0, 1])
+    """
+    n = len(states)
+    return list(states) if n == layout.horizon else [*states, int(layout.ended[n])]
+
+
 def _existing_transitions(layout: Layout) -> BoolArray:
     """Return where (h, s, a, s') is in the layout, (H-1, S, K, S)."""
-    next_state: BoolArray = np.arange(layout.max_states) < layout.n_states[1:, None]
-    return layout.mask[:-1, :, :, None] & next_state[:, None, None, :]
+    return np.array(
+        [existing_transitions(layout, h) for h in range(layout.horizon - 1)], dtype=np.bool_
+    ).reshape(transitions_shape(layout))
 
 
 def _smoothed(counts: IntArray, exists: BoolArray) -> FloatArray:
@@ -204,7 +221,7 @@ def _indices(values: Sequence[int], what: str) -> IntArray:
 
 
 def _write_path(target: TransitionCounts, path: tuple[IntArray, IntArray], after: IntArray) -> None:
-    _write_counts(target._counts, target._estimate, *path, after, target._n_states)
+    _write_counts(target._counts, target._estimate, *path, after, target._n_next)
 
 
 @kernel
@@ -214,6 +231,7 @@ def _counts_after(
     actions: IntArray,
     n_states: IntArray,
     n_actions: IntArray,
+    n_next: IntArray,
     after: IntArray,
 ) -> int:
     """Return the first layer in which the path leaves the layout, or -1; write each transition's count into `after`."""
@@ -224,6 +242,8 @@ def _counts_after(
         if h < len(actions) and (actions[h] < 0 or actions[h] >= n_actions[h, s]):
             return h
         if h > 0:
+            if s >= n_next[h - 1, states[h - 1]]:
+                return h
             after[h - 1] = counts[h - 1, states[h - 1], actions[h - 1], s] + 1
     return -1
 
@@ -235,13 +255,13 @@ def _write_counts(
     states: IntArray,
     actions: IntArray,
     after: IntArray,
-    n_states: IntArray,
+    n_next: IntArray,
 ) -> None:
     """Write the counts of a path's transitions in place and renew the estimate of the rows it touched."""
     for h in range(len(after)):
-        n_next = n_states[h + 1]
+        n = n_next[h, states[h]]
         row = counts[h, states[h], actions[h]]
         row[states[h + 1]] = after[h]
-        total = row[:n_next].sum() + n_next
-        for z in range(n_next):
+        total = row[:n].sum() + n
+        for z in range(n):
             estimate[h, states[h], actions[h], z] = (row[z] + 1) / total

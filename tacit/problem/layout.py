@@ -5,6 +5,10 @@ h+1, and (its footnote) action sets that may differ from state to state.
 
 Inside Tacit everything is an index. Layers have different sizes, so arrays over (h, s, a) are padded to
 (horizon, max states, max actions); `Layout.mask` is True where a pair (s, a) exists.
+
+Where an episode can end before the last layer, the arrays of each layer after that have one state more, the last: an
+episode that has ended is there, with one action that leads on to the next layer's. It has no label, and nobody asks
+what to do in it; with it every episode has H steps, for all who plan.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.base.validation import check_choice
+from tacit.problem.endings import Endings
 from tacit.problem.spaces import (
     Finite,
     Label,
@@ -33,16 +38,24 @@ MOST_PLACES = 1 << 24
 """Of (layer, state, action), padded; where transitions are counted, memory ends long before."""
 COUNTS, MISSING = SILENCES = ("counts", "missing")
 """What silence may be taken for; see `tacit.problem.silence`."""
+ANYWHERE = "anywhere"
+"""Of `Layout.ends`: an episode can end in every state."""
+
+Ends = str | tuple[tuple[Label, ...], ...]
+"""Where an episode can end: "anywhere", or the labels of some states of each layer."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """The known shape of a layered contextual MDP.
 
-    `states[h]` are the labels of layer h (0-based; all distinct, one in the first layer), `actions[h][s]`
-    the labels of the actions that state s of layer h offers, `names` optional words for the states. `silence`
-    says what it means that a person was there and said nothing: it "counts" like any feedback, or it is
-    "missing" at random.
+    `states[h]` are the labels of layer h (0-based; distinct in a layer, one in the first), `actions[h][s]` the labels
+    of the actions that state s of layer h offers, `names` optional words for the states. A label that stands in several
+    layers is a state of its own in each.
+
+    An episode ends in the last layer; with `ends`, labels layer by layer or "anywhere", in those states, too. `silence`
+    says what it means that a person was there and said nothing: it "counts" like any feedback, or it is "missing" at
+    random.
 
     >>> layout = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
     >>> layout.horizon, layout.n_states.tolist(), layout.mask.shape
@@ -56,11 +69,14 @@ class Layout:
     contexts: Space
     feedback: Space
     names: tuple[tuple[str, ...], ...] | None = None
+    ends: Ends | None = None
     silence: str = COUNTS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", tuple(map(tuple, self.states)))
         object.__setattr__(self, "actions", tuple(tuple(map(tuple, layer)) for layer in self.actions))
+        if self.ends is not None and not isinstance(self.ends, str):
+            object.__setattr__(self, "ends", tuple(map(tuple, self.ends)))
         check_layout(self)
 
     @staticmethod
@@ -70,21 +86,42 @@ class Layout:
         n_contexts: int,
         n_feedback: int,
         names: tuple[tuple[str, ...], ...] | None = None,
+        ends: Ends | None = None,
     ) -> Layout:
         """Return a layout of integer labels in which every state offers the same actions."""
         actions = tuple((tuple(range(n_actions)),) * n for n in n_states)
         contexts, feedback = Finite(tuple(range(n_contexts))), Finite(tuple(range(n_feedback)))
-        return Layout(consecutive_states(n_states), actions, contexts, feedback, names)
+        return Layout(consecutive_states(n_states), actions, contexts, feedback, names, ends)
 
     @cached_property
     def horizon(self) -> int:
-        """Return H, the number of layers and of actions in an episode."""
+        """Return H, the number of layers and of actions in an episode that does not end before."""
         return len(self.states)
 
     @cached_property
+    def can_end(self) -> tuple[tuple[bool, ...], ...]:
+        """Return in which states of each layer an episode can end; in the last layer it does in all."""
+        last, ends = self.horizon - 1, self.ends
+        if ends is None or isinstance(ends, str):
+            return tuple((ends is not None or h == last,) * len(layer) for h, layer in enumerate(self.states))
+        listed = [set(labels) for labels in ends]
+        return tuple(tuple(h == last or s in listed[h] for s in layer) for h, layer in enumerate(self.states))
+
+    @cached_property
+    def ended(self) -> IntArray:
+        """Return in each layer the index of the state of episodes that have ended, (H,); -1 before the first can."""
+        over = np.cumsum([0, *(any(layer) for layer in self.can_end[:-1])]) > 0
+        return np.where(over, [len(layer) for layer in self.states], -1)
+
+    @cached_property
+    def ends_early(self) -> bool:
+        """Return whether an episode can end before the last layer."""
+        return bool(self.ended[-1] >= 0)
+
+    @cached_property
     def n_states(self) -> IntArray:
-        """Return the number of states of each layer, (H,)."""
-        return np.array([len(layer) for layer in self.states], dtype=np.int64)
+        """Return the number of states of each layer, (H,), that of episodes that have ended among them."""
+        return np.array([len(layer) for layer in self.states], dtype=np.int64) + (self.ended >= 0)
 
     @cached_property
     def max_states(self) -> int:
@@ -102,6 +139,7 @@ class Layout:
         counts = np.zeros((self.horizon, self.max_states), dtype=np.int64)
         for h, layer in enumerate(self.actions):
             counts[h, : len(layer)] = [len(labels) for labels in layer]
+        counts[self.ended >= 0, self.ended[self.ended >= 0]] = 1
         return counts
 
     @cached_property
@@ -116,27 +154,86 @@ class Layout:
 
     @cached_property
     def endings(self) -> Endings:
-        """Return the states in which an episode ends, and with them where feedback is judged."""
-        return Endings(self)
+        """Return the states in which an episode can end, and with them where feedback is judged."""
+        pairs = [(h, s) for h, layer in enumerate(self.can_end) for s, ends in enumerate(layer) if ends]
+        layers, states = np.array(pairs).T
+        number = {label: n for n, label in enumerate(self._layers)}
+        return Endings(
+            layers,
+            states,
+            self.ended,
+            np.array([number[self.states[h][s]] for h, s in pairs]),
+            tuple(self.key(h, s) for h, s in pairs),
+            tuple(self.name(h, s) for h, s in pairs),
+            tuple(self.actions[h][s] for h, s in pairs),
+            self.mask,
+            self.uniform_policy[layers, states],
+        )
 
     @cached_property
-    def _position(self) -> dict[Label, tuple[int, int]]:
-        return {label: (h, s) for h, layer in enumerate(self.states) for s, label in enumerate(layer)}
+    def _index(self) -> tuple[dict[Label, int], ...]:
+        return tuple({label: s for s, label in enumerate(layer)} for layer in self.states)
 
-    def locate(self, state: Any) -> tuple[int, int]:
-        """Return (layer, index in the layer) of a state label; layers count from 0."""
+    @cached_property
+    def _layers(self) -> dict[Label, tuple[int, ...]]:
+        """Return the layers in which each label stands."""
+        layers: dict[Label, tuple[int, ...]] = {}
+        for h, layer in enumerate(self.states):
+            for label in layer:
+                layers[label] = (*layers.get(label, ()), h)
+        return layers
+
+    def find(self, state: Any, layer: int) -> int | None:
+        """Return the index of a state label in a layer, None if it does not stand there."""
         try:
-            return self._position[state]
-        except (KeyError, TypeError):
-            known = tuple(label for layer in self.states for label in layer)
+            return self._index[layer].get(state)
+        except TypeError:  # no label at all
+            return None
+
+    def locate(self, state: Any, layer: int | None = None) -> tuple[int, int]:
+        """Return (layer, index in the layer) of a state label; layers count from 0.
+
+        A label that stands in several layers is looked up in the `layer` that is given.
+        """
+        layers = self.layers_of(state)
+        if layer is None and len(layers) > 1:
             raise ValueError(
-                f"state must be one of {abridge_labels(known)}, got {state!r}; "
+                f"a state is located by its label where that stands in one layer, {state!r} stands in "
+                f"{len(layers)}; say in which `layer`, counted from 0"
+            )
+        if layer is not None and layer not in layers:
+            raise ValueError(
+                f"layer {layer + 1} has the states {abridge_labels(self.states[layer])}, got {state!r} of layer "
+                f"{layers[0] + 1}; add it to that layer of the layout, or give the layer that it is of"
+            )
+        h = layers[0] if layer is None else layer
+        return h, self._index[h][state]
+
+    def layers_of(self, state: Any) -> tuple[int, ...]:
+        """Return the layers in which a state label stands, in order; at least one, or raise ValueError."""
+        try:
+            return self._layers[state]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"state must be one of {abridge_labels(tuple(self._layers))}, got {state!r}; "
                 "every state the environment can show must be in the layout"
             ) from None
 
     def name(self, layer: int, state: int) -> str:
-        """Return the words for a state: its name if it has one, otherwise its label."""
-        return self.names[layer][state] if self.names else str(self.states[layer][state])
+        """Return the words for a state: its name if it has one, otherwise its label; with the step, if it has several.
+
+        >>> lake = Layout((("shore",), ("shore", "ice")), ((("go",),), (("go",),) * 2), Finite((0,)), Finite((0, 1)))
+        >>> lake.name(1, 0), lake.name(1, 1)
+        ('shore (step 2)', 'ice')
+        """
+        label = self.states[layer][state]
+        words = self.names[layer][state] if self.names else str(label)
+        return words if len(self._layers[label]) == 1 else f"{words} (step {layer + 1})"
+
+    def key(self, layer: int, state: int) -> Label:
+        """Return a state's label, with the step in words where it stands in several layers."""
+        label = self.states[layer][state]
+        return label if len(self._layers[label]) == 1 else f"{label} (step {layer + 1})"
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON description that `Layout.from_json` reads."""
@@ -146,6 +243,9 @@ class Layout:
             "contexts": self.contexts.to_json(),
             "feedback": self.feedback.to_json(),
             "names": [list(layer) for layer in self.names] if self.names else None,
+            "ends": self.ends
+            if self.ends is None or isinstance(self.ends, str)
+            else list(map(list, self.ends)),
             "silence": self.silence,
         }
 
@@ -161,78 +261,46 @@ class Layout:
             contexts=space_from_json(saved.part("contexts")),
             feedback=space_from_json(saved.part("feedback")),
             names=_read_names(saved.entries("names")) if saved.has("names") else None,
+            ends=_read_ends(saved) if saved.has("ends") else None,
             silence=saved.choice("silence", SILENCES) if "silence" in saved else COUNTS,
         )
         saved.refuse_unread()
         return layout
 
 
-@dataclass(frozen=True, eq=False)
-class Endings:
-    """The states in which an episode ends and feedback is given: those of the last layer, S_H of them.
+def existing_transitions(layout: Layout, h: int) -> BoolArray:
+    """Return where (s, a, s') of one layer is in the layout, (S, K, S)."""
+    next_state: BoolArray = np.arange(layout.max_states) < reachable_states(layout, h)[:, None]
+    exists: BoolArray = layout.mask[h, :, :, None] & next_state[:, None, :]
+    if layout.ended[h] >= 0:
+        exists[layout.ended[h], 0, layout.ended[h + 1]] = True
+    return exists
 
-    `labels`, `names` and `actions` are theirs; arrays over endings have the axis (S_H, ...).
 
-    >>> endings = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2).endings
-    >>> endings.size, endings.n_actions.tolist(), endings.name(1), endings.find(2)
-    (2, [3, 3], '2', 1)
+def reachable_states(layout: Layout, h: int) -> IntArray:
+    """Return how many states of the next layer, from its first on, each state of layer h can lead to, (S,).
+
+    All of them, that of episodes that have ended, the last, only where an episode can end. None from that state itself,
+    whose way is known and never counted.
     """
-
-    layout: Layout
-
-    @cached_property
-    def size(self) -> int:
-        """Return S_H, how many there are."""
-        return len(self.labels)
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """Return their labels."""
-        return self.layout.states[-1]
-
-    @property
-    def actions(self) -> tuple[tuple[Label, ...], ...]:
-        """Return the labels of the actions that each offers."""
-        return self.layout.actions[-1]
-
-    @cached_property
-    def n_actions(self) -> IntArray:
-        """Return how many actions each offers, (S_H,)."""
-        return self.layout.n_actions[-1, : self.size]
-
-    @cached_property
-    def mask(self) -> BoolArray:
-        """Return which (s, a) exist, (S_H, K)."""
-        return self.layout.mask[-1, : self.size]
-
-    @cached_property
-    def uniform(self) -> FloatArray:
-        """Return the uniform probabilities of each one's actions, (S_H, K), zero in the padding."""
-        return self.layout.uniform_policy[-1, : self.size]
-
-    def name(self, ending: int) -> str:
-        """Return the words for one."""
-        return self.layout.name(self.layout.horizon - 1, ending)
-
-    def find(self, state: Any) -> int:
-        """Return the index of the ending with that label, or raise."""
-        layer, s = self.layout.locate(state)
-        if layer != self.layout.horizon - 1:
-            raise ValueError(
-                f"an episode ends in the last layer, got {state!r} of layer {layer + 1} of {self.layout.horizon}; "
-                "give the last state of the episode"
-            )
-        return s
-
-    def spread(self, rewards: FloatArray) -> FloatArray:
-        """Return rewards (S_H, K) as rewards of all layers, (H, S, K): zero wherever an episode does not end."""
-        whole = np.zeros(self.layout.mask.shape)
-        whole[-1, : self.size] = rewards
-        return whole
+    reachable = np.full(layout.max_states, layout.n_states[h + 1])
+    if layout.ended[h + 1] >= 0:
+        can_end = layout.can_end[h]
+        reachable[: len(can_end)] -= ~np.array(can_end)
+    if layout.ended[h] >= 0:
+        reachable[layout.ended[h]] = 0
+    return reachable
 
 
 def _read_names(saved: Saved) -> tuple[tuple[str, ...], ...]:
     return tuple(saved.texts(layer) for layer in saved)
+
+
+def _read_ends(saved: Saved) -> Ends:
+    if isinstance(saved["ends"], str):
+        return saved.choice("ends", (ANYWHERE,))
+    entries = saved.entries("ends")
+    return tuple(saved_labels(entries, h) for h in entries)
 
 
 def consecutive_states(n_states: Sequence[int]) -> tuple[tuple[Label, ...], ...]:
@@ -254,18 +322,19 @@ def check_layout(layout: Layout) -> None:
             f"got layers of sizes {[len(layer) for layer in states]}; "
             "add a start state that leads to the others"
         )
-    labels = [label for layer in states for label in layer]
-    check_labels(labels)
-    if len(set(labels)) != len(labels):
-        twice = sorted({str(label) for label in labels if labels.count(label) > 1})
-        raise ValueError(
-            f"state labels must be distinct over all layers, these occur twice: {twice}; "
-            "make the layer part of the label"
-        )
+    for h, layer in enumerate(states):
+        check_labels(layer)
+        if len(set(layer)) != len(layer):
+            twice = sorted({str(label) for label in layer if layer.count(label) > 1})
+            raise ValueError(
+                f"state labels must be distinct in a layer, these stand twice in layer {h + 1}: {twice}; "
+                "give each state a label of its own"
+            )
+    check_ends(layout)
     if [len(layer) for layer in layout.actions] != [len(layer) for layer in states]:
         raise ValueError("actions must list one tuple of labels for every state of every layer")
-    for h, layer in enumerate(layout.actions):
-        for s, offered in enumerate(layer):
+    for h, menus in enumerate(layout.actions):
+        for s, offered in enumerate(menus):
             check_labels(offered)
             if not offered or len(set(offered)) != len(offered):
                 raise ValueError(
@@ -275,8 +344,33 @@ def check_layout(layout: Layout) -> None:
         raise ValueError("names must have the same shape as states; leave them out to use the labels")
     check_labels([name for layer in layout.names or () for name in layer])
     check_choice("silence", layout.silence, SILENCES)
-    if layout.horizon * max(map(len, states)) * layout.max_actions > MOST_PLACES:
+    if layout.horizon * layout.max_states * layout.max_actions > MOST_PLACES:
         raise ValueError(
             f"a layout has at most {MOST_PLACES} places, layers x states x actions of the largest, got "
-            f"{layout.horizon} x {max(map(len, states))} x {layout.max_actions}; group states or actions"
+            f"{layout.horizon} x {layout.max_states} x {layout.max_actions}; group states or actions"
+        )
+
+
+def check_ends(layout: Layout) -> None:
+    """Raise ValueError unless `ends` names states of each layer, and every state has words of its own."""
+    ends, states = layout.ends, layout.states
+    if (isinstance(ends, str) and ends != ANYWHERE) or (isinstance(ends, tuple) and len(ends) != len(states)):
+        raise ValueError(
+            f"ends must be {ANYWHERE!r} or list, for each of the {len(states)} layers, the states in which an episode "
+            f"can end, got {ends!r}; give an empty list for a layer in which none can"
+        )
+    for h, listed in enumerate(ends if isinstance(ends, tuple) else ()):
+        check_labels(listed)
+        unknown = [label for label in listed if layout.find(label, h) is None]
+        if unknown:
+            raise ValueError(
+                f"ends must name states of the layer, got {unknown[0]!r} in layer {h + 1}, which has "
+                f"{abridge_labels(states[h])}; correct the label, or move it to its layer"
+            )
+    keys = [layout.key(h, s) for h, layer in enumerate(states) for s in range(len(layer))]
+    if len(set(keys)) != len(keys):
+        twice = sorted({str(key) for key in keys if keys.count(key) > 1})
+        raise ValueError(
+            f"states that stand in several layers are told apart by their step, which makes these the words of two "
+            f"states: {twice}; rename one of them"
         )

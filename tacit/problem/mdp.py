@@ -1,7 +1,7 @@
 """The layered contextual MDP as it truly is, and exact planning and evaluation from it (section 2).
 
 The truth is known in simulation only: environments hold one, experiments compute exact regret from it,
-agents never see it. Axis order is (h, s, a, s'), padded as `Layout` says; only the last layer rewards.
+agents never see it. Axis order is (h, s, a, s'), padded as `Layout` says; a reward is given where an episode ends.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.jit import kernel
-from tacit.problem.layout import Layout
+from tacit.problem.layout import Layout, existing_transitions
 
 SUM_TOLERANCE = 1e-9
 """How far a row of probabilities may be from one: rounding of a few hundred float64 terms."""
@@ -23,8 +23,9 @@ class ContextualMDP:
     """The true model: who comes, where actions lead, what is rewarded, how it is reported.
 
     `context_probabilities` (X,), `transitions` (H-1, S, K, S), `rewards` f*(x, s, a) (X, S_H, K) and
-    `feedback_probabilities` Pr[y | x, s, r] (X, S_H, 2, Y) over the last layer. The X contexts and Y
-    feedback values are the truth's own; an environment may show vectors in their place.
+    `feedback_probabilities` Pr[y | x, s, r] (X, S_H, 2, Y) over the layout's endings. An episode that ends early makes
+    the transition to the state of those that have ended. The X contexts and Y feedback values are the truth's own; an
+    environment may show vectors in their place.
     """
 
     layout: Layout
@@ -59,7 +60,7 @@ def solve_optimal(mdp: ContextualMDP) -> OptimalPlan:
     values = np.empty(mdp.n_contexts)
     policies = np.zeros((mdp.n_contexts, *layout.mask.shape))
     for x in range(mdp.n_contexts):
-        rewards = layout.endings.spread(mdp.rewards[x])
+        rewards = expected_rewards(mdp, x)
         values[x], policies[x] = plan_backward(mdp.transitions, rewards, layout.mask, layout.n_states)
     return OptimalPlan(values, policies)
 
@@ -67,7 +68,12 @@ def solve_optimal(mdp: ContextualMDP) -> OptimalPlan:
 def evaluate_policy(mdp: ContextualMDP, context: int, policy: FloatArray) -> float:
     """Return V(policy) for one context: the expected reward of playing `policy` (H, S, K) there."""
     check_policy(mdp.layout, policy)
-    return policy_value(mdp.transitions, mdp.rewards[context], policy, mdp.layout.n_states)
+    return policy_value(mdp.transitions, expected_rewards(mdp, context), policy, mdp.layout.n_states)
+
+
+def expected_rewards(mdp: ContextualMDP, context: int) -> FloatArray:
+    """Return what each (h, s, a) brings a context by ending there, (H, S, K)."""
+    return mdp.layout.endings.spread(mdp.rewards[context], mdp.transitions)
 
 
 def largest_reach(mdp: ContextualMDP) -> FloatArray:
@@ -127,6 +133,11 @@ def check_mdp(mdp: ContextualMDP) -> None:
     for h in range(H - 1):
         rows = mdp.transitions[h][layout.mask[h]]
         check_distributions(f"transitions of layer {h}", rows[:, : layout.n_states[h + 1]])
+        if layout.ends_early and np.any(mdp.transitions[h][~existing_transitions(layout, h)] != 0):
+            raise ValueError(
+                f"transitions of layer {h} must lead to states of the next layer, and to that of episodes that have "
+                "ended only from itself and from states in which an episode can end; see `Layout.ends`"
+            )
 
 
 def check_shape(what: str, array: FloatArray, shape: tuple[int, ...]) -> None:
@@ -192,13 +203,14 @@ def forward_distribution(transitions: FloatArray, policy: FloatArray, n_states: 
 
 @kernel
 def policy_value(
-    transitions: FloatArray, last_rewards: FloatArray, policy: FloatArray, n_states: IntArray
+    transitions: FloatArray, rewards: FloatArray, policy: FloatArray, n_states: IntArray
 ) -> float:
-    """Return the expected last-layer reward (S_H, K) of playing `policy`."""
+    """Return the expected sum of rewards (H, S, K) of playing `policy`."""
     H, _, K = policy.shape
     visits = forward_distribution(transitions, policy, n_states)
     value = 0.0
-    for s in range(n_states[H - 1]):
-        for a in range(K):
-            value += visits[H - 1, s] * policy[H - 1, s, a] * last_rewards[s, a]
+    for h in range(H):
+        for s in range(n_states[h]):
+            for a in range(K):
+                value += visits[h, s] * policy[h, s, a] * rewards[h, s, a]
     return value

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from tacit.base.checkpoint import CheckpointError
 from tacit.base.saved import Saved
+from tacit.base.validation import check_whole
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.stage import Stage
 from tacit.problem.layout import MISSING
@@ -35,7 +36,7 @@ class Turn(NamedTuple):
 
 
 class Conversations:
-    """Conversations of `settings.horizon` choices; see `tacit.learning.world.World`.
+    """Conversations of `settings.horizon` choices, or up to as many; see `tacit.learning.world.World`.
 
     The state is what the person said last; at the first step, the request. `model` is made by its name in the settings
     unless it is given. All agents of one object share its model: make one for each agent.
@@ -61,7 +62,7 @@ class Conversations:
 
     @property
     def horizon(self) -> int:
-        """Return how many choices a conversation has."""
+        """Return how many choices a conversation has at most."""
         return self.settings.horizon
 
     def first_stage(self) -> TextStage:
@@ -77,24 +78,41 @@ class Conversations:
         missing = feedback is None and self.settings.silence == MISSING
         return None if missing else read_remark(feedback)
 
-    def read_state(self, episode: Episode, state: object, actions: Sequence[str] | None) -> tuple[int, Turn]:
-        """Return the step and the turn; the same words and candidates as at the last step are a repeated question."""
-        heard, offered, step = (
+    def read_state(
+        self, episode: Episode, state: object, actions: Sequence[str] | None, step: int | None
+    ) -> tuple[int, Turn]:
+        """Return the step and the turn; the same words and candidates as at the last step are a repeated question.
+
+        Unless it is said which `step` is meant.
+        """
+        heard, offered, taken = (
             check_text("state", state),
             check_candidates(actions or ()),
             len(episode.actions),
         )
-        if step and episode.states[-1][:2] == (heard, offered):
-            return step - 1, episode.states[-1]
-        if not step and heard != episode.encoded.request:
+        if step is not None:
+            check_whole("step", step, 1, self.horizon)
+        repeated = bool(taken) and episode.states[-1][:2] == (heard, offered)
+        if repeated and step in (None, taken):
+            return taken - 1, episode.states[-1]
+        if step not in (None, taken + 1):
+            raise ValueError(
+                f"the next step of episode {episode.id} is {taken + 1}, got {heard!r} for step {step}; repeat the "
+                f"words and candidates of step {taken} for its action again, or show what was said next"
+            )
+        if not taken and heard != episode.encoded.request:
             raise ValueError(
                 f"the first state of a conversation is its request, got {heard!r} and request "
                 f"{episode.encoded.request!r}; begin with what the person says first, and put who they are into the "
                 "profile"
             )
-        if step == self.horizon - 1:
+        if taken == self.horizon - 1 or self.settings.ends_early:
             self._check_decodable(offered)
-        return step, Turn(heard, offered, _so_far(episode, heard))
+        return taken, Turn(heard, offered, _so_far(episode, heard))
+
+    def can_end(self, step: int, shown: Turn) -> bool:
+        """Return whether the settings let conversations end before the last choice."""
+        return self.settings.ends_early
 
     def offered(self, step: int, shown: Turn) -> tuple[str, ...]:
         """Return the candidates."""
@@ -140,8 +158,8 @@ class Conversations:
             if len(turns) < len(shown):
                 heard = shown[str(len(turns))][0]
                 said = said._replace(exchanges=(*said.exchanges, Exchange(taken, heard)))
-        if len(turns) == self.horizon:
-            self._check_decodable(turns[-1].candidates)
+        for turn in turns if self.settings.ends_early else turns[self.horizon - 1 :]:
+            self._check_decodable(turn.candidates)
         return plan, turns
 
     def to_state(self) -> dict[str, Any]:

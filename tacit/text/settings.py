@@ -17,10 +17,11 @@ from tacit.text.judges import JUDGES
 class TextSettings:
     """How a text agent learns; the defaults are Tacit's own, `gamma_scale=1` is the paper's schedule.
 
-    `horizon` choices make an episode, the first `exploration` episodes are uniform. `model` is "small", or a
-    causal language model: "smol", "paper", or the name of one on the hub. `judge` (for baselines) names a reader of
-    feedback that takes the decoder's place; with `improves="last"` all but the last choice stay uniform. `silence`
-    "counts" like any remark, or is "missing" at random.
+    `horizon` choices make an episode, or with `ends_early` at most as many: a conversation may end after any of them.
+    The first `exploration` episodes are uniform. `model` is "small", or a causal language model: "smol", "paper", or
+    the name of one on the hub. `judge` (for baselines) names a reader of feedback that takes the decoder's place; with
+    `improves="last"` all but the last choice stay uniform. `silence` "counts" like any remark, or is "missing" at
+    random.
     """
 
     horizon: int = 2
@@ -31,6 +32,7 @@ class TextSettings:
     judge: str = ""
     improves: str = "all"
     silence: str = COUNTS
+    ends_early: bool = False
 
     def __post_init__(self) -> None:
         check_whole("horizon", self.horizon, 1)

@@ -97,7 +97,8 @@ def restore_reactions(settings: TextSettings, state: Mapping[str, Any]) -> list[
     for part in saved.parts("reactions"):
         reactions.append(reaction := restore_reaction(part))
         choice, K = reaction.choice, len(reaction.choice.candidates)
-        last = len(choice.conversation.exchanges) == settings.horizon - 1
+        step = len(choice.conversation.exchanges) + 1
+        last = step == settings.horizon or (settings.ends_early and step < settings.horizon)
         part.check(last, "choice", f"that of step {settings.horizon}")
         part.check(abs(choice.probability * K - 1) <= SIMPLEX_TOLERANCE, "choice", f"of probability 1/{K}")
         settings.decoder.build(K)
@@ -122,7 +123,7 @@ class TextLearning:
 
     def probabilities(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
         """Return the inverse-gap weights of the model's scores."""
-        last = len(conversation.exchanges) == self.settings.horizon - 1
+        last = len(conversation.exchanges) == self.settings.horizon - 1 or self.settings.ends_early
         if self.settings.improves == "last" and not last:
             return uniform(candidates)
         gamma = gamma_at(self.learned + 1, len(candidates), self.settings.gamma_scale)

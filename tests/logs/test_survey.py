@@ -44,7 +44,7 @@ def test_actions_that_were_offered_but_never_taken_are_known():
 
 def test_a_label_met_in_two_steps_is_a_state_for_each():
     layout = survey_logs([episode(("s", 0), ("s", 1)), episode(("s", 0), ("t", 1))]).layout()
-    assert layout.states == (("s (step 1)",), ("s (step 2)", "t"))
+    assert layout.states == (("s",), ("s", "t"))
     found = read(layout, episode(("s", 0), ("s", 1)))
     assert (found.states, found.actions) == ([0, 0], [0, 0])
 
@@ -101,12 +101,26 @@ def test_mixed_kinds_are_refused():
         survey_logs([]).layout()
 
 
-def test_the_most_common_number_of_steps_counts():
-    survey = survey_logs([episode(("s", 0), ("t", 0)), episode(("s", 0), ("t", 1)), episode(("odd", 7))])
-    assert survey.horizons == {1: 1, 2: 2}
+def test_shorter_episodes_show_where_episodes_end():
+    whole = [episode(("s", 0), ("t", n % 2), ("u", 0)) for n in range(20)]
+    layout = survey_logs([*whole, episode(("s", 0), ("t", 1)), episode(("s", 0), ("z", 1))]).layout()
+    assert layout.ends == ((), ("t", "z"), ("u",))
+    early = read(layout, episode(("s", 0), ("t", 1)))
+    assert (early.states, early.ending) == ([0, 0], (0, 1))
+    assert read(layout, whole[0]).ending == (2, 0)
+    stopped = read(layout, episode(("s", 0)))
+    assert stopped.rule == "mixed-horizon"
+    assert "broke off" in stopped.message
+
+
+def test_lengths_that_hardly_any_episode_has_are_left_out():
+    usual = [episode(("s", 0), ("t", n % 2)) for n in range(300)]
+    survey = survey_logs([*usual, episode(("odd", 7)), episode(("s", 0), ("t", 0), ("t", 0))])
+    assert survey.horizons == {1: 1, 2: 300, 3: 1}
     layout = survey.layout()
-    assert layout.states == (("s",), ("t",))
+    assert (layout.states, layout.ends) == ((("s",), ("t",)), None)
     assert read(layout, episode(("odd", 7))).rule == "mixed-horizon"
+    assert read(layout, episode(("s", 0), ("t", 0), ("t", 0))).rule == "mixed-horizon"
 
 
 @pytest.mark.parametrize(

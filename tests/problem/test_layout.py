@@ -36,7 +36,7 @@ def test_json_round_trip(layout):
         ({"states": ()}, "one start state"),
         ({"states": (("a", "b"), ("c",))}, "one start state"),
         ({"states": (("a",), ())}, "at least one state"),
-        ({"states": (("a",), ("a",))}, "occur twice: \\['a'\\]"),
+        ({"states": (("a",), ("b", "b"))}, "stand twice in layer 2: \\['b'\\]"),
         ({"actions": ((("x",),),)}, "one tuple of labels for every state"),
         ({"actions": ((("x",),), ((),))}, "at least one action"),
         ({"actions": ((("x",),), (("y", "y"),))}, "none twice"),

@@ -43,7 +43,7 @@ def known_outcome(episode: EncodedEpisode) -> KnownOutcome | None:
     """Return the outcome of an episode if the log tells it, it is 0 or 1, and there was feedback."""
     if episode.reward not in (0, 1) or episode.feedback is None:
         return None
-    return KnownOutcome(episode.context, episode.states[-1], episode.feedback, int(episode.reward or 0))
+    return KnownOutcome(episode.context, episode.ended, episode.feedback, int(episode.reward or 0))
 
 
 def read_outcomes(reading: Reading, known: Sequence[KnownOutcome]) -> list[ReadOutcome]:

@@ -146,7 +146,7 @@ def meanings_of_ends(paths: LoggedPaths, meanings: TableMeanings) -> FloatArray:
 
 def decoded_ends(paths: LoggedPaths, meanings: TableMeanings) -> FloatArray:
     """Return the decoded reward J of each episode, (n,); NaN where nothing is decoded."""
-    rewards, actions = np.full(len(paths), np.nan), paths.actions[:, -1]
+    rewards, actions = np.full(len(paths), np.nan), paths.last_actions
     for place, episodes in paths.by_place.items():
         judgement = meanings.judgements.get(place)
         if judgement is not None and judgement.kind != UNKNOWN:

@@ -52,7 +52,15 @@ class TableFitting:
         outcomes = read_outcomes(reading, gathered.anchors) if self.request.anchors != IGNORE else []
         total = counts.total
         nowhere = np.zeros(total.n.shape[:2], dtype=np.bool_)
-        blind = TableMeanings(self.layout, reading, total.effective(), self.request.c, nowhere, nowhere)
+        blind = TableMeanings(
+            self.layout,
+            reading,
+            total.effective(),
+            self.request.c,
+            nowhere,
+            nowhere,
+            gathered.find_passing(),
+        )
         meanings = blind
         if self.request.anchors == SETTLE:
             oriented, flipped = settle_orientation(reading, blind.judgements, outcomes)

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.counts import SeenCounts, TupleCounts, flat_cells
 from tacit.decoding.reading import FiniteReading, Reading, fit_reading
 from tacit.decoding.tuples import (
@@ -21,6 +21,7 @@ from tacit.decoding.tuples import (
     counted_shape,
     is_finite,
 )
+from tacit.learning.early_endings import find_passing_among
 from tacit.logs.encoding import EncodedEpisode, LogReader
 from tacit.logs.labels import ABANDONED, SILENT
 from tacit.logs.pieces import Piece
@@ -92,6 +93,8 @@ class Gathered:
     counted: dict[str, SplitCounts]
     visits: FloatArray  # (S_H,)
     actions: dict[str, FloatArray]
+    taken: FloatArray  # (S_H, K), where episodes can end early; without rows elsewhere
+    over: FloatArray  # the same, of those that ended
     anchors: list[KnownOutcome] = field(default_factory=list)
 
     @staticmethod
@@ -105,6 +108,7 @@ class Gathered:
             {name: SplitCounts.empty(FiniteReading(layout)) for name in names} if finite else {},
             np.zeros(layout.endings.size),
             {} if finite else {name: np.zeros(layout.endings.mask.shape) for name in names},
+            *np.zeros((2, *(layout.endings.mask.shape if layout.ends_early else (0, 0)))),
         )
 
     def add(self, episode: EncodedEpisode) -> None:
@@ -114,6 +118,8 @@ class Gathered:
             return
         s, a = episode.ending
         self.visits[s] += 1
+        if self.layout.ends_early:
+            self._count_passages(episode)
         if episode.feedback is None:
             self.teaching.leave_out(SILENT)
             return
@@ -129,6 +135,18 @@ class Gathered:
         if kept.most is None and len(kept) >= FLUSH:
             self.flush()
 
+    def _count_passages(self, episode: EncodedEpisode) -> None:
+        """Count how often each action was taken where an episode could have ended, and how often it did."""
+        for h, (s, a) in enumerate(zip(episode.states, episode.actions, strict=True)):
+            ending = self.layout.endings.index[h, s]
+            if ending >= 0:
+                self.taken[ending, a] += 1
+        self.over[episode.ending] += 1
+
+    def find_passing(self) -> IntArray:
+        """Return the flat indices of the actions (S_H, K) that hardly ever ended an episode."""
+        return np.flatnonzero(find_passing_among(self.taken, self.over))
+
     def merge(self, other: Gathered) -> None:
         """Take in what a pass over other episodes of the same logs left; finite data alone, of which counts add up."""
         self.flush()
@@ -138,7 +156,11 @@ class Gathered:
         ours.left_out += theirs.left_out
         ours.known.seen += theirs.known.seen
         ours.unknown.seen += theirs.unknown.seen
-        self.visits = self.visits + other.visits
+        self.visits, self.taken, self.over = (
+            self.visits + other.visits,
+            self.taken + other.taken,
+            self.over + other.over,
+        )
         self.anchors = (self.anchors + other.anchors)[:MOST_ANCHORS]
         for name, counts in self.counted.items():
             counts.merge(other.counted[name])

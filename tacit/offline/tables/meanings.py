@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.decoding.confidence import Doubt, weigh_doubt
 from tacit.decoding.counts import SeenCounts
@@ -30,8 +30,9 @@ from tacit.decoding.judgement import (
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
 from tacit.decoding.tuples import counted_shape
 from tacit.decoding.word_types import fit_types
+from tacit.learning.places import Places
 from tacit.learning.settings import Settings
-from tacit.logs.encoding import LogReader, mixed_horizon
+from tacit.logs.encoding import LogReader, broken_off, mixed_horizon
 from tacit.logs.labels import (
     ABANDONED,
     DECIMALS,
@@ -74,6 +75,8 @@ class TableMeanings:
     c: float
     oriented: BoolArray
     flipped: BoolArray
+    passing: IntArray
+    """Flat indices of the actions (S_H, K) that hardly ever end an episode where it could have ended."""
 
     @cached_property
     def settings(self) -> Settings:
@@ -83,13 +86,22 @@ class TableMeanings:
     @cached_property
     def judgements(self) -> Judgements:
         """Return what the tuples say of every place that has some."""
-        found = judge_all(self.reading.counted, self.counts, self.c, self.settings.judgement)
+        layout, settings = self.reading.counted, self.settings.judgement
+        if layout.ends_early:
+            passing = np.zeros(layout.endings.mask.size, dtype=np.bool_)
+            passing[self.passing] = True
+            by_action = passing.reshape(layout.endings.mask.shape)
+            places = Places(layout, self.c, settings)
+            places.take(self.counts, by_action)
+            found = places.judgements
+        else:
+            found = judge_all(layout, self.counts, self.c, settings)
         return {at: flip(j) if self.flipped[at] else j for at, j in found.items()}
 
     def meaning(self, ending: int, group: int) -> FloatArray:
         """Return what each value means in one place whatever the action, (V,); c if homogeneous, NaN if unknown."""
         judgement = self.judgements.get((ending, group))
-        if judgement is not None and judgement.kind == HETEROGENEOUS:
+        if judgement is not None and (judgement.kind == HETEROGENEOUS or judgement.phi.any()):
             return judgement.phi
         known = judgement is not None and judgement.kind != UNKNOWN
         return np.full(self.counts.shape[2], self.c if known else np.nan)
@@ -133,6 +145,7 @@ class TableMeanings:
             "c": self.c,
             "oriented": self.oriented,
             "flipped": self.flipped,
+            "passing": self.passing,
         }
 
     @classmethod
@@ -145,7 +158,8 @@ class TableMeanings:
         counts = SeenCounts.from_state(reading.counted, saved.part("counts"))
         oriented, flipped = saved.flags("oriented", places), saved.flags("flipped", places)
         saved.check((oriented | ~flipped).all(), "flipped", "false where nothing oriented it")
-        return cls(layout, reading, counts, saved.number("c", 0, 1), oriented, flipped)
+        passing = saved.indices("passing", layout.endings.mask.size)
+        return cls(layout, reading, counts, saved.number("c", 0, 1), oriented, flipped, passing)
 
     @cached_property
     def _reader(self) -> LogReader:
@@ -160,10 +174,14 @@ class TableMeanings:
         self, context: Any, state: Any, feedback: Any, action: Any, steps: int, key: tuple[Any, ...] | None
     ) -> EpisodeEnd | Decoded | Fault:
         reader = self._reader
-        if steps != reader.steps:
+        if steps > reader.steps or (steps < reader.steps and not self.layout.ends_early):
             return mixed_horizon(steps, reader.steps)
-        if reader.state_index(steps - 1, state) is None:
+        s = reader.state_index(steps - 1, state)
+        if s is None:
             return Decoded.nothing(UNSEEN_STATE)
+        ending = reader.ending(steps, s)
+        if ending < 0:
+            return broken_off(steps, reader.steps, state)
         found = reader.locate(steps - 1, state, action)
         if isinstance(found, Fault):
             return Decoded.nothing(UNSEEN_ACTION)
@@ -175,7 +193,7 @@ class TableMeanings:
             y = reader.encode_feedback(feedback)
         except ValueError:
             return Decoded.nothing(UNSEEN_FEEDBACK)
-        return Decoded.nothing(SILENT) if y is None else EpisodeEnd(x, found[0], y, found[1], key)
+        return Decoded.nothing(SILENT) if y is None else EpisodeEnd(x, ending, y, found[1], key)
 
     @cached_property
     def _cells(self) -> dict[tuple[int, int, int, int], Decoded]:
@@ -206,7 +224,8 @@ class TableMeanings:
             return Decoded.nothing(UNCERTAIN)
         if (s, x) not in self._doubts:
             table = self.counts.table(s, x)[:, : len(judgement.tuples)]
-            phi = judgement.phi if judgement.kind == HETEROGENEOUS else fit_types(table).positions
+            own = judgement.kind == HETEROGENEOUS or judgement.phi.any()
+            phi = judgement.phi if own else fit_types(table).positions
             doubt = weigh_doubt(table, phi, bool(self.oriented[s, x]))
             self._doubts[s, x] = doubt, table.sum(axis=1) > 0
         doubt, seen = self._doubts[s, x]
@@ -224,13 +243,14 @@ def flip(judgement: Judgement) -> Judgement:
 
 
 def _decode_cell(judgement: Judgement, doubt: Doubt, y: int, a: int, seen: bool, c: float) -> Decoded:
-    if judgement.kind == HOMOGENEOUS:
+    if judgement.kind == HOMOGENEOUS and not judgement.phi.any():
         return Decoded.homogeneous(c, round(1 - doubt.heterogeneous, DECIMALS))
     if not seen:
         return Decoded(None, 0.0, HETEROGENEOUS, UNSEEN_FEEDBACK)
     reward = float(judgement.rewards[y, a])
     rewarded = float(doubt.rewarded(judgement.phi)[y])
-    sure = doubt.heterogeneous * (rewarded if reward >= 0.5 else 1 - rewarded)
+    differs = doubt.heterogeneous if judgement.kind == HETEROGENEOUS else 1 - doubt.heterogeneous
+    sure = differs * (rewarded if reward >= 0.5 else 1 - rewarded)
     withheld = judgement.phi[y] == 1 and reward < 0.5
     reason = UNCERTAIN if not judgement.settled else LOWER_BOUND if withheld else DECODED
-    return Decoded(round(reward, DECIMALS), round(sure, DECIMALS), HETEROGENEOUS, reason)
+    return Decoded(round(reward, DECIMALS), round(sure, DECIMALS), judgement.kind, reason)

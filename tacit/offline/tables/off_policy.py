@@ -9,7 +9,8 @@ V_h(s) = sum_a pi(a | s, x) Q_h(s, a):
     model_based           1/n sum V_1(x)
     doubly_robust         1/n sum V_1(x) + sum_h rho_{1:h} ( r_h + V_{h+1}(s_{h+1}) - Q_h(s_h, a_h) )
 
-where r_h is 0 before the end. The doubly robust estimate takes P and f from the half of the episodes that a term is not
+where r_h is 0 before the end. Where an episode can end early, Q_h(s, a) is Pr[ended | s, a] f(x, s, a) more. The
+ doubly robust estimate takes P and f from the half of the episodes that a term is not
 in, so that it is unbiased if the logged probabilities are right.
 """
 
@@ -87,16 +88,21 @@ def model_based(paths: LoggedPaths, policies: FloatArray, dynamics: Dynamics) ->
     value = float(share @ start)
     variance = float(share @ (start - value) ** 2) / len(paths)
     occupancy = forward_occupancy(policies, dynamics.transitions)  # (contexts, H, S, K)
+    ended, ending_rewards = paths.layout.ended, place_rewards(paths, dynamics)
     for h, P in enumerate(dynamics.transitions):
         occupied = occupancy[:, h, : len(P)]
         reached = np.einsum("x,xsa,xk->sak", share, occupied, values.V[:, h + 1])  # (S_h, K, S)
+        if ended[h + 1] >= 0:
+            brought = ending_rewards[:, h, : len(P)]
+            reached[:, :, ended[h + 1]] = np.einsum("x,xsa,xsa->sa", share, occupied, brought)
         spread = (P * reached**2).sum(axis=-1) - (P * reached).sum(axis=-1) ** 2
         rows = np.zeros(occupancy.shape[2:])  # summed as wide as the largest layer
         rows[: len(P)] = spread / np.maximum(dynamics.visits[h], 1)
         variance += float(rows.sum())
     mass = np.zeros_like(dynamics.tuples)
-    for s in range(mass.shape[0]):
-        np.add.at(mass[s], paths.groups[:, s], share[:, None] * occupancy[:, -1, s])
+    endings, chances = paths.layout.endings, ending_chances(paths, dynamics)
+    for e, (h, s) in enumerate(zip(endings.layers, endings.states, strict=True)):
+        np.add.at(mass[e], paths.groups[:, e], share[:, None] * occupancy[:, h, s] * chances[e])
     variance += float((mass**2 * dynamics.spread / np.maximum(dynamics.tuples, 1)).sum())
     return Estimated(value, math.sqrt(max(variance, 0.0)))
 
@@ -129,7 +135,9 @@ def robust_terms(
     terms, rho = np.array(values.V[x, 0, 0]), np.ones(len(paths))
     for h in range(H):
         rho = rho * ratios[:, h]
-        ahead = earned if h == H - 1 else values.V[x, h + 1, paths.states[:, h + 1]]
+        ahead = np.where(paths.lengths == h + 1, earned, 0.0)
+        if h < H - 1:
+            ahead += values.V[x, h + 1, paths.states[:, h + 1]]
         terms += rho * (ahead - values.Q[x, h, paths.states[:, h], paths.actions[:, h]])
     return terms
 
@@ -140,7 +148,7 @@ def estimate_dynamics(paths: LoggedPaths, rewards: FloatArray) -> Dynamics:
     `rewards` (n,) are those of the episodes. An action that nobody tried is taken to be worth nothing, as in dev. 5.
     """
     total, square, n = np.zeros((3, paths.groups.shape[1], paths.n_groups, paths.layout.max_actions))
-    at = (paths.states[:, -1], paths.last_group, paths.actions[:, -1])
+    at = (paths.endings, paths.last_group, paths.last_actions)
     for into, amount in ((n, np.ones(len(paths))), (total, rewards), (square, rewards**2)):
         np.add.at(into, at, amount)
     mean = np.where(n > 0, total / np.maximum(n, 1), 0.0)
@@ -153,14 +161,37 @@ def backward_values(paths: LoggedPaths, policies: FloatArray, dynamics: Dynamics
     """Return Q and V of the policies by backward induction, for all contexts at once."""
     X, (H, S, K) = len(paths.contexts), paths.layout.mask.shape
     Q, V = np.zeros((X, H, S, K)), np.zeros((X, H, S))
-    S_H = paths.groups.shape[1]
-    Q[:, -1, :S_H] = dynamics.rewards[np.arange(S_H)[None, :], paths.groups]
+    endings = paths.layout.endings
+    Q[:, endings.layers, endings.states] = _rewards_of(paths, dynamics) * ending_chances(paths, dynamics)
     V[:, -1] = (policies[:, -1] * Q[:, -1]).sum(axis=-1)
     for h in range(H - 2, -1, -1):
         P = dynamics.transitions[h]
-        Q[:, h, : len(P)] = np.einsum("sak,xk->xsa", P, V[:, h + 1])
+        Q[:, h, : len(P)] += np.einsum("sak,xk->xsa", P, V[:, h + 1])
         V[:, h] = (policies[:, h] * Q[:, h]).sum(axis=-1)
     return PlannedValues(Q, V)
+
+
+def ending_chances(paths: LoggedPaths, dynamics: Dynamics) -> FloatArray:
+    """Return how likely an episode ends after each action of each ending, (S_H, K)."""
+    endings = paths.layout.endings
+    chances = endings.mask.astype(np.float64)
+    for e in range(endings.early):
+        h = endings.layers[e]
+        chances[e] = dynamics.transitions[h][endings.states[e], :, endings.ended[h + 1]]
+    return chances
+
+
+def place_rewards(paths: LoggedPaths, dynamics: Dynamics) -> FloatArray:
+    """Return what ending after each action brings each context, (contexts, H, S, K)."""
+    endings, placed = paths.layout.endings, np.zeros((len(paths.contexts), *paths.layout.mask.shape))
+    if endings.early:
+        placed[:, endings.layers, endings.states] = _rewards_of(paths, dynamics)
+    return placed
+
+
+def _rewards_of(paths: LoggedPaths, dynamics: Dynamics) -> FloatArray:
+    """Return the rewards of each context in each ending, (contexts, S_H, K)."""
+    return np.asarray(dynamics.rewards[np.arange(paths.groups.shape[1])[None, :], paths.groups])
 
 
 def forward_occupancy(policies: FloatArray, transitions: Sequence[FloatArray]) -> FloatArray:

@@ -24,8 +24,9 @@ class LoggedPaths:
     """n episodes: `states`, `actions`, `chances` (n, H), NaN where the log does not tell a chance.
 
     `contexts` are the distinct ones (for vectors, every episode's own) and `owner` (n,) says whose each episode is;
-    `groups` (contexts, S_H) is the context group of each last state, of `n_groups`, and `values` (n,) the feedback's
-    value.
+    `groups` (contexts, S_H) is the context group of each ending, of `n_groups`, and `values` (n,) the feedback's value.
+    `endings` (n,) are where they ended, after `lengths` (n,) steps; those that did before the last layer are from there
+    on in the state of episodes that have ended, whose one action is certain.
     """
 
     layout: Layout
@@ -37,6 +38,8 @@ class LoggedPaths:
     groups: IntArray
     n_groups: int
     values: IntArray
+    endings: IntArray
+    lengths: IntArray
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -52,6 +55,8 @@ class LoggedPaths:
             self.groups,
             self.n_groups,
             self.values[chosen],
+            self.endings[chosen],
+            self.lengths[chosen],
         )
 
     @cached_property
@@ -68,12 +73,17 @@ class LoggedPaths:
     @cached_property
     def last_group(self) -> IntArray:
         """Return the context group that each episode ended in, (n,)."""
-        return self.groups[self.owner, self.states[:, -1]]
+        return self.groups[self.owner, self.endings]
+
+    @cached_property
+    def last_actions(self) -> IntArray:
+        """Return the action that each episode ended with, (n,)."""
+        return self.actions[np.arange(len(self)), self.lengths - 1]
 
     @cached_property
     def by_place(self) -> dict[PlaceIndex, IntArray]:
         """Return the episodes that ended in each last state and context group."""
-        flat = self.states[:, -1] * self.n_groups + self.last_group
+        flat = self.endings * self.n_groups + self.last_group
         order = np.argsort(flat, kind="stable")
         places, starts = np.unique(flat[order], return_index=True)
         parts = np.split(order, starts[1:])
@@ -95,24 +105,31 @@ class LoggedPaths:
 
 def collect_paths(layout: Layout, reading: Reading, episodes: Iterable[EncodedEpisode]) -> LoggedPaths:
     """Return the episodes with feedback, at least one, as arrays: of others nothing is known of what they earned."""
-    rows = [episode for episode in episodes if episode.feedback is not None]
+    rows, H = [episode for episode in episodes if episode.feedback is not None], layout.horizon
     if not rows:
         raise LogError(
             "an evaluation needs an episode with feedback, got none; see the log format on silence"
         )
-    states = np.array([row.states for row in rows], dtype=np.int64)
-    actions = np.array([row.actions for row in rows], dtype=np.int64)
-    chances = np.array([row.probabilities for row in rows], dtype=np.float64)  # None becomes NaN
+    lengths = np.array([len(row.states) for row in rows])
+    endings = np.array([row.ended for row in rows], dtype=np.int64)
+    over = layout.ended.tolist()
+    states = np.array([row.states + over[len(row.states) :] for row in rows], dtype=np.int64)
+    actions = np.array([row.actions + [0] * (H - len(row.actions)) for row in rows], dtype=np.int64)
+    chances = np.array(
+        [[*row.probabilities, *[1.0] * (H - len(row.actions))] for row in rows], dtype=np.float64
+    )  # None becomes NaN
     feedback = [row.feedback for row in rows if row.feedback is not None]
     contexts, owner = _distinct(layout, rows)
     shown = [row.context for row in rows]
-    _, values = reading.read(shown, states[:, -1], feedback)
+    _, values = reading.read(shown, endings, feedback)
     groups = np.empty((len(contexts), layout.endings.size), dtype=np.int64)
     first = [feedback[0]] * len(contexts)  # groups do not depend on it
     for s in range(groups.shape[1]):
         groups[:, s], _ = reading.read(contexts, np.full(len(contexts), s), first)
     n_groups = counted_shape(reading.counted)[1]
-    return LoggedPaths(layout, contexts, owner, states, actions, chances, groups, n_groups, values)
+    return LoggedPaths(
+        layout, contexts, owner, states, actions, chances, groups, n_groups, values, endings, lengths
+    )
 
 
 def _distinct(layout: Layout, rows: list[EncodedEpisode]) -> tuple[list[Encoded], IntArray]:

@@ -58,7 +58,12 @@ def find_policy(layout: Layout, choice: PolicyChoice) -> Policy | None:
 def agent_policy(layout: Layout, agent: Agent) -> Policy:
     """Return what an agent would play now; it must have been made for the same layout."""
     theirs = agent.layout
-    if (theirs.states, theirs.actions, theirs.contexts) != (layout.states, layout.actions, layout.contexts):
+    if (theirs.states, theirs.actions, theirs.contexts, theirs.can_end) != (
+        layout.states,
+        layout.actions,
+        layout.contexts,
+        layout.can_end,
+    ):
         raise LogError(
             f"an agent's layout must be the model's, got one of {theirs.horizon} layers with other states, actions or "
             "contexts; train one on these logs, or fit the model with the agent's layout"
@@ -91,8 +96,10 @@ def stack_policies(policy: Policy, contexts: Sequence[Encoded]) -> FloatArray:
 
 def _read_table(layout: Layout, table: StateTable) -> FloatArray:
     policy = np.zeros(layout.mask.shape)
+    policy[layout.ended >= 0, layout.ended[layout.ended >= 0], 0] = 1.0
     for h, layer in enumerate(layout.states):
-        for s, state in enumerate(layer):
+        for s in range(len(layer)):
+            state = layout.key(h, s)
             row = table.get(str(state))
             if row is None and len(layout.actions[h][s]) == 1:
                 row = {str(layout.actions[h][s][0]): 1.0}

@@ -32,6 +32,7 @@ from tacit.offline.passes import read_through
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.planning.regression import OracleSettings
 from tacit.planning.schedule import GammaSchedule
+from tacit.planning.transition import extend_to_ended
 from tacit.problem.layout import Layout
 from tacit.trust.certificate import Certificate
 
@@ -73,7 +74,8 @@ def learn_fast(
     setup = Setup(layout, settings)
     dynamics, n = setup.dynamics(layout), 0
     for episode in episodes:
-        commit(dynamics.learn(episode.context, episode.states, episode.actions))
+        path = episode.states if episode.abandoned else extend_to_ended(layout, episode.states)
+        commit(dynamics.learn(episode.context, path, episode.actions))
         n += not episode.abandoned
     return FastLearning.from_counts(setup, counts.rounded(), dynamics, n)
 
@@ -119,7 +121,7 @@ def learn_policy(
         episode.states, episode.actions = read.states, read.actions
         commit(stage.learn(episode, read.feedback).changes)
         if not read.abandoned:
-            visits[read.states[-1]] += 1
+            visits[read.ended] += 1
     stage.exploration = _found(visits, tuples)
     return stage
 

@@ -201,13 +201,27 @@ class SmallModel:
         return self.fitted
 
     def _fit_values(self, reactions: Sequence[Reaction], sample: Sample, step: int) -> FloatArray:
-        """Return weights that predict g of the last state from what was said at an earlier step."""
-        taken = [earlier(reaction.choice.conversation, step) for reaction in reactions]
+        """Return weights that predict from what was said at an earlier step what it led to.
+
+        That is g of the state in which the conversation ended or, where it ended then, how likely it was rewarded.
+        """
+        goodness, rewarded = self._posterior().goodness(sample), self._posterior().rewarded(sample)
+        taken, led_to = [], []
+        for n, (choice, _) in enumerate(reactions):
+            said = choice.conversation
+            if len(said.exchanges) > step:
+                taken.append(earlier(said, step))
+                led_to.append(goodness[n])
+            elif len(said.exchanges) == step:
+                taken.append((said, choice.candidates[choice.action]))
+                led_to.append(rewarded[n])
+        if not taken:
+            request = reactions[0].choice.conversation.context.request
+            return np.zeros(2 * self.features.sentences([request]).shape[1])
         features = np.array([self._policy_features(before, [said])[0] for before, said in taken])
         features = np.column_stack([features, np.ones(len(features))])
-        goodness = self._posterior().goodness(sample)
-        start = np.zeros(features.shape[1])
-        weights = fit_logistic(features, goodness, np.ones(len(features)), self.settings.value_ridge, start)
+        start, even = np.zeros(features.shape[1]), np.ones(len(features))
+        weights = fit_logistic(features, np.array(led_to), even, self.settings.value_ridge, start)
         return weights[:-1]  # the bias is the same for all candidates
 
     def _policy_features(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:

@@ -136,9 +136,13 @@ class TextPosterior:
 
     def confidence(self, sample: Sample) -> FloatArray:
         """Return the probability of the likelier reward of the candidate taken, (n,): at least 1/2."""
-        f = self.rewards(sample)[np.arange(len(sample)), sample.taken]
-        good = f / (f + (1 - f) * np.exp(-self.as_fitted.ratios(sample)))
+        good = self.rewarded(sample)
         return np.asarray(np.maximum(good, 1 - good))
+
+    def rewarded(self, sample: Sample) -> FloatArray:
+        """Return how likely the candidate taken was rewarded, given the feedback, (n,)."""
+        f = self.rewards(sample)[np.arange(len(sample)), sample.taken]
+        return np.asarray(f / (f + (1 - f) * np.exp(-self.as_fitted.ratios(sample))))
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it."""

@@ -1,0 +1,81 @@
+"""What words mean to a context wherever they are said, for endings that cannot tell by themselves.
+
+Where episodes can end early, a state may have one action alone that ends them, or several that please alike: then
+feedback does not depend on the action, and nothing there says what it means. Other endings of the same context do. All
+of them are one table, a column for each action of a heterogeneous ending and one for each other ending, whose two types
+of words (`tacit.decoding.word_types`) tell good ends from bad ones; rewards are the minority of its columns, or as most
+heterogeneous endings have it.
+
+The paper lets words mean something else in every last state (Assumption 2.2). So the common meaning is used in
+homogeneous endings alone, and only while the heterogeneous ones, which have their own, agree with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS, Judgement, JudgementSettings
+from tacit.decoding.word_types import fit_types
+
+AGREEMENT = 0.8
+"""The share of what is said in heterogeneous endings that must mean there what it means in common."""
+PRIOR = 5
+"""Tuples by which an action of an ending, in which feedback does not depend on it, is held to be as the others."""
+
+
+def find_common_meaning(
+    endings: Iterable[tuple[Judgement, FloatArray]], settings: JudgementSettings
+) -> FloatArray | None:
+    """Return phi (Y,) of the words of one context from its endings and their counts (Y, K), None if there is none.
+
+    >>> from tacit.decoding.judgement import judge
+    >>> tables = [np.array([[19.0], [1.0]]), np.array([[1.0], [19.0]]), np.array([[1.0], [19.0]])]
+    >>> settings = JudgementSettings()
+    >>> find_common_meaning([(judge(table, 0.0, settings), table) for table in tables], settings)
+    array([1., 0.])
+    """
+    known = list(endings)
+    columns = [
+        column for judgement, counts in known for column in _columns(judgement, counts, settings.least_each)
+    ]
+    if len(columns) < 2:
+        return None
+    types = fit_types(np.stack(columns, axis=1))
+    if types.p_value >= settings.significance:
+        return None
+    phi = np.round(types.positions)
+    own = [(j.phi, counts.sum(axis=1)) for j, counts in known if j.kind == HETEROGENEOUS and j.settled]
+    if not own:
+        return phi if types.f.sum() < len(columns) / 2 else 1 - phi
+    said = sum(float(n.sum()) for _, n in own)
+    agreement = sum(float(n @ (np.round(theirs) == phi)) for theirs, n in own) / said
+    if max(agreement, 1 - agreement) < AGREEMENT:
+        return None
+    return phi if agreement >= AGREEMENT else 1 - phi
+
+
+def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c: float) -> Judgement:
+    """Return a homogeneous judgement with its feedback read by a common meaning, or as c if there is none.
+
+    Any other is returned as it is. An action has the share of good words of its own tuples and of `PRIOR` more as all.
+    """
+    if judgement.kind != HOMOGENEOUS or (phi is None and not judgement.phi.any()):
+        return judgement
+    Y, K = counts.shape
+    if phi is None:
+        worth = np.full(K, c)
+        return replace(judgement, f=worth, expected=worth, phi=np.zeros(Y), rewards=np.full((Y, K), c))
+    all_of_them = phi @ counts.sum(axis=1) / counts.sum()
+    share = (phi @ counts + PRIOR * all_of_them) / (counts.sum(axis=0) + PRIOR)
+    rewards = np.repeat(phi[:, None], K, axis=1)
+    return replace(judgement, f=share, expected=share, phi=phi, rewards=rewards)
+
+
+def _columns(judgement: Judgement, counts: FloatArray, least: int) -> Iterable[FloatArray]:
+    if judgement.kind != HETEROGENEOUS:
+        counts = counts.sum(axis=1, keepdims=True)
+    return (column for column in counts.T if column.sum() >= least)

@@ -1,0 +1,57 @@
+import gymnasium as gym
+import pytest
+
+import tacit
+from tacit.envs.gym_adapter import GymSource
+from tacit.envs.gym_layout import layout_of
+
+WORDS = ("oh no", "nice")
+
+
+def make_lake(turns=8):
+    return gym.make("FrozenLake-v1", is_slippery=False, max_episode_steps=turns)
+
+
+class Watched(gym.Wrapper):
+    def step(self, action):
+        state, reward, terminated, truncated, info = super().step(action)
+        if terminated or truncated:
+            info = {**info, "feedback": WORDS[int(reward > 0)], "evaluation": {"reward": float(reward)}}
+        return state, reward, terminated, truncated, info
+
+
+def test_a_lake_is_read_off_its_spaces_and_played():
+    lake = Watched(make_lake())
+    layout = layout_of(lake, WORDS)
+    assert (layout.horizon, layout.states[0], len(layout.states[1])) == (8, (0,), 16)
+    trace = tacit.play(tacit.Agent(layout, seed=1), lake, 40)
+    assert len(trace.rewards) == 40
+
+
+def test_a_lake_is_read_off_random_episodes():
+    layout = layout_of(make_lake(), WORDS, episodes=200)
+    assert layout.states[1] == (0, 1, 4) or set(layout.states[1]) == {0, 1, 4}
+    assert layout.ends == "anywhere"
+    assert not {5, 7, 11, 12, 15} & {
+        s for layer in layout.states for s in layer
+    }  # nobody acts where it is over
+
+
+def test_what_has_no_limit_or_several_beginnings_is_refused():
+    with pytest.raises(ValueError, match="say how many `turns`"):
+        layout_of(make_lake().unwrapped, WORDS)
+    with pytest.raises(ValueError, match="must begin in one state"):
+        layout_of(gym.make("Taxi-v4" if "Taxi-v4" in gym.registry else "Taxi-v3"), WORDS, turns=5)
+
+
+def test_an_episode_that_ends_where_none_can_names_the_remedy():
+    layout = tacit.Layout(
+        ((0,), tuple(range(16))),
+        (((0, 1, 2, 3),), ((0, 1, 2, 3),) * 16),
+        tacit.Finite(("x",)),
+        tacit.Finite(WORDS),
+    )
+    source = GymSource(Watched(make_lake(turns=1)), layout)
+    assert source.begin(seed=1) == ("x", 0)
+    with pytest.raises(ValueError, match="`ends`"):
+        source.step(0)

@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+
+from tacit.agent import Agent
+from tacit.baselines.feedback_as_reward import FeedbackAsReward
+from tacit.baselines.last_step_igl import LastStepExploration
+from tacit.decoding.decoder import DecoderSettings
+from tacit.learning.settings import Settings
+from tacit.learning.stage import Setup
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Finite
+
+BEST = 0.9
+ASK, GOOD, BAD, WORSE = range(4)
+
+
+def desk(ends="anywhere"):
+    """Return a desk of three turns with one label at each: asking goes on, an answer ends."""
+    return Layout(
+        (("desk",),) * 3, (((ASK, GOOD, BAD, WORSE),),) * 3, Finite((0,)), Finite(("no", "yes")), ends=ends
+    )
+
+
+def serve(agent, generator, shuffled=False):
+    """Play an episode at the desk: the good answer pleases, best at the second turn; return its chance to please."""
+    episode = agent.begin(0)
+    for turn in (1, 2, 3):
+        action = agent.act(episode, "desk", step=turn)
+        if action != ASK or turn == 3:
+            break
+    chance = BEST - 0.3 * abs(turn - 2) if action == GOOD else 0.05
+    pleased = generator.random() < (0.3 if shuffled else chance)
+    agent.end(episode, "yes" if pleased else "no")
+    return chance
+
+
+def earned(agent, episodes, shuffled=False):
+    generator = np.random.default_rng(5)
+    return np.mean([serve(agent, generator, shuffled) for _ in range(episodes)][-episodes // 4 :])
+
+
+def test_the_fast_recipe_learns_when_to_end():
+    """0.88 of 0.9 after 1,500 episodes; an answer at once is worth 0.6, uniform play less than 0.2."""
+    assert earned(Agent(desk(), seed=1), 1500) > 0.8
+
+
+def test_control_feedback_that_tells_nothing_teaches_nothing():
+    with pytest.warns(UserWarning, match="feedback-tells-nothing"):
+        assert earned(Agent(desk(), seed=1), 1500, shuffled=True) < 0.6
+
+
+def test_a_believer_of_feedback_learns_when_to_end():
+    layout = desk()
+    agent = Agent(layout, seed=1, stage=FeedbackAsReward(Setup(layout, Settings())))
+    assert earned(agent, 3000) > 0.6
+
+
+def test_saved_and_loaded_it_goes_on_as_it_would_have(tmp_path):
+    agent, generator = Agent(desk(), seed=2), np.random.default_rng(3)
+    for _ in range(400):
+        serve(agent, generator)
+    agent.save(tmp_path / "agent.tacit")
+    other = Agent.load(tmp_path / "agent.tacit")
+    twin = np.random.default_rng(4)
+    apart = [
+        serve(agent, np.random.default_rng(n)) == serve(other, np.random.default_rng(n)) for n in range(100)
+    ]
+    assert all(apart)
+    assert agent.policy(0) == other.policy(0)
+    assert serve(agent, twin) == serve(other, np.random.default_rng(4))
+
+
+def test_an_early_end_counts_and_an_abandoned_episode_does_not():
+    agent = Agent(desk(), seed=1)
+    for close in (lambda e: agent.end(e, "no"), agent.abandon):
+        episode = agent.begin(0)
+        agent.act(episode, "desk")
+        close(episode)
+    assert agent.stage.dynamics.counts(0)[0, 0, :, 1].sum() == 1
+    assert agent.stage.episodes == 1
+
+
+def test_it_cannot_end_where_the_layout_does_not_say_so():
+    agent = Agent(desk(ends=((), ("desk",), ())), seed=1)
+    episode = agent.begin(0)
+    agent.act(episode, "desk")
+    with pytest.raises(ValueError, match=r"'desk' is none in which one can end.*`ends`"):
+        agent.end(episode, "no")
+    agent.act(episode, "desk")
+    agent.end(episode, "no")
+    assert not episode.open
+
+
+def test_a_repeated_label_is_the_next_step_unless_the_step_is_said():
+    agent = Agent(desk(), seed=1)
+    episode = agent.begin(0)
+    first = agent.act(episode, "desk", step=1)
+    assert agent.act(episode, "desk", step=1) == first
+    assert len(episode.actions) == 1
+    second = agent.act(episode, "desk")
+    assert len(episode.actions) == 2
+    assert agent.act(episode, "desk", step=2) == second
+    with pytest.raises(ValueError, match="step 3 needs a state of layer 3"):
+        agent.act(episode, "desk", step=1)
+    with pytest.raises(ValueError, match="step must be at most 3, got 4"):
+        agent.act(episode, "desk", step=4)
+
+
+def test_who_needs_whole_episodes_says_so_at_once():
+    paper = Settings(DecoderSettings(theta=0.9, M=1.3), recipe="paper")
+    with pytest.raises(ValueError, match="use the fast recipe"):
+        Agent(desk(), paper)
+    with pytest.raises(ValueError, match="use the fast recipe"):
+        LastStepExploration(Setup(desk(), paper))
+
+
+def test_the_policy_names_steps_of_a_repeated_label():
+    assert list(Agent(desk()).policy(0)) == ["desk (step 1)", "desk (step 2)", "desk (step 3)"]
