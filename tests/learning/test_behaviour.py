@@ -129,7 +129,7 @@ def test_the_fast_recipe_on_a_random_problem_of_the_suite():
 
 
 def lock_env(turns=6, actions=6, consolation=0.3):
-    """Return a lock: one action a turn leads on to where it is good, half of the others to a consolation, or nowhere."""
+    """Return a lock: one action a turn leads on to where it is good, the others to a consolation or nowhere."""
     layout = Layout.regular([1, *[3] * (turns - 1)], actions, n_contexts=1, n_feedback=2)
     generator = np.random.default_rng(7)
     transitions = np.zeros((turns - 1, 3, actions, 3))
@@ -145,9 +145,9 @@ def lock_env(turns=6, actions=6, consolation=0.3):
 
 @pytest.mark.parametrize("hopes", [True, False])
 def test_the_fast_recipe_opens_a_lock_beside_a_consolation(hopes, monkeypatch):
-    """0.9 behind one way in 7,776, 0.3 beside it; the control expects of what was never tried what uniform play finds."""
+    """0.9 behind one way in 7,776, 0.3 beside it; the control explores until something earns, and no longer."""
     if not hopes:
-        monkeypatch.setattr(fast, "pays_to_explore", lambda played, *_: played < 600 / 6**5)
+        monkeypatch.setattr(fast, "pays_to_explore", lambda _, *prospect: prospect[3] == 0.0)
     env = lock_env()
     agent = LEARNERS["tacit_fast"].make(env.layout, BUDGET, 0)
     _, _, regrets, _ = Simulation(agent, GymSource(env), 0, env.mdp).run(3000).arrays()
@@ -155,7 +155,7 @@ def test_the_fast_recipe_opens_a_lock_beside_a_consolation(hopes, monkeypatch):
 
 
 def test_endings_that_were_hardly_reached_come_with_a_bound():
-    """State 5 is led to once in a thousand tries of each action: nothing is known at first, and little is left later."""
+    """State 5 is reached once in a thousand tries at best: nothing is known at first, and little is left later."""
     env = random_mdp(1000, suite_settings(1000))
     agent = LEARNERS["tacit_fast"].make(env.layout, BUDGET, 0)
     endings = range(env.layout.endings.size)
