@@ -41,7 +41,7 @@ LEVEL = 0.95
 """Of the intervals that are reported."""
 MARGIN = 3.0
 """Standard errors by which theta is lowered and M raised before they become the decoder's threshold."""
-EXCLUSIVE, OVERLAPPING = 0.02, 0.25
+EXCLUSIVE, OVERLAPPING = 0.0, 0.25
 """The share of either side that may talk like the other where nothing was found, by whether words overlap elsewhere."""
 SETTLED_BELOW = 0.5
 """A place in which nothing was found is settled once its best action could not earn more than this, unseen."""
@@ -169,10 +169,12 @@ class Constants:
     sigma: Interval
 
 
-def judge(counts: FloatArray, c: float, settings: JudgementSettings, overlap: float = EXCLUSIVE) -> Judgement:
+def judge(
+    counts: FloatArray, c: float, settings: JudgementSettings, overlaps: tuple[float, ...] = (EXCLUSIVE,)
+) -> Judgement:
     """Return what counts (Y, K) of feedback by action say of a last state in a context, turned so that sum f <= K/2.
 
-    `overlap` is the share of either side that may talk like the other where nothing was found.
+    `overlaps` are shares of either side that may talk like the other where nothing was found, each as likely.
 
     >>> counts = np.array([[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]])
     >>> judgement = judge(counts, 0.0, JudgementSettings())
@@ -184,7 +186,8 @@ def judge(counts: FloatArray, c: float, settings: JudgementSettings, overlap: fl
         return _featureless(UNKNOWN, counts, 1.0, c, 1.0)
     types = fit_types(counts)
     if types.p_value >= settings.significance:
-        hope = largest_unseen(counts, settings.significance, overlap)
+        unseen = [largest_unseen(counts, settings.significance, overlap) for overlap in overlaps]
+        hope = sum(unseen) / len(unseen)
         return _featureless(HOMOGENEOUS, counts, types.p_value, c, max(hope, c))
     return _heterogeneous(counts, soften(counts, types), settings)
 

@@ -5,7 +5,7 @@ theta and the others not at all, n_a tuples of each would have gained about
 
     G(theta) = sum_a n_a KL(t_a || m),   t_a = o + (1 - 2 o) theta [a is the one],   m = sum_a n_a t_a / n
 
-nats over one profile for all words, where o of each side talk like the other; log 2 less for every word in use, whose
+nats over one profile for all words, where o of each side talk like the other; some less for every word in use, whose
 type has to be found (`tacit.decoding.word_types`), give or take the square root of 2 G. The largest theta whose gain
 could have stayed below what the test asks for is what may be there: 1 after a few tuples, and less with every one more.
 """
@@ -24,8 +24,10 @@ from tacit.decoding.word_types import freedom
 
 HALVINGS = 12
 """Of the search for theta: it is found to a four thousandth."""
-DEVIATIONS = 1.5
-"""Standard deviations by which a gain may fall short of its mean: one place in fifteen falls shorter."""
+DEVIATIONS = 1.3
+"""Standard deviations by which a gain may fall short of its mean: one place in ten falls shorter."""
+WORD_NATS = 0.8
+"""What it costs to find the type of a word, by simulation: about log 2."""
 
 
 def largest_unseen(counts: FloatArray, significance: float, overlap: float) -> float:
@@ -52,7 +54,7 @@ def tuples_to_see(theta: float, counts: FloatArray, significance: float, overlap
 
 def gain_wanted(n_actions: int, words: float, significance: float) -> float:
     """Return the expected gain, in nats, that would hardly ever have stayed below what the test asks for."""
-    asked = least_gain(n_actions, significance) + words * math.log(2)
+    asked = least_gain(n_actions, significance) + words * WORD_NATS
     half = DEVIATIONS / math.sqrt(2)  # G - DEVIATIONS sqrt(2 G) = asked, solved for sqrt G
     return (half + math.sqrt(half**2 + asked)) ** 2
 

@@ -46,6 +46,7 @@ from tacit.planning.optimism import bound_reach, expect_seen, plan_optimistic
 from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import TransitionEstimate
 from tacit.problem.layout import Layout
+from tacit.problem.mdp import forward_distribution
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose, find_nothing_told
@@ -204,26 +205,29 @@ class FastLearning:
         layout, places, counts = self._layout, self.places, self.dynamics.counts(x)
         endings, open_ones = layout.endings, self._unsettled(x)
         may_earn = np.where(open_ones[:, None], self._hopes(x)[:, None] * endings.mask, places.worth[:, x])
-        tried = endings.place(open_ones)
-        hope = plan_optimistic(
-            counts,
-            layout.mask,
-            layout.n_states,
-            layout.ended,
-            endings.place(may_earn),
-            tried,
-            hope_radius(self.episodes),
-        )
+        tried, worth = endings.place(open_ones), endings.place(places.worth[:, x])
+        known, radius = (counts, layout.mask, layout.n_states, layout.ended), hope_radius(self.episodes)
+        hope = plan_optimistic(*known, endings.place(may_earn), tried, radius)
+        reach = hope.reach[endings.layers, endings.states]
+        aimed = open_ones & (reach > 2 * self._ends_of(x, policy))
+        if not aimed.any():
+            return None
         explorer = deterministic_policy(hope.choices, layout)
         explorer[-1, ~tried[-1]] = policy[-1, ~tried[-1]]
-        worth = endings.place(places.worth[:, x])
+        gain = hope.value - plan_optimistic(*known, worth, np.zeros_like(tried), radius).value
         earned, on_the_way = (
             expect_seen(counts, each, layout.n_states, layout.ended, worth) for each in (policy, explorer)
         )
-        reach = hope.reach[endings.layers, endings.states][open_ones]
         played = sum(places.counts.tuples(s, x) for s in range(endings.size))
-        wanted = places.wanted[open_ones, x]
-        return explorer if pays_to_explore(played, hope.value, reach, wanted, earned, on_the_way) else None
+        pays = pays_to_explore(played, gain, reach[aimed], places.wanted[aimed, x], earned, on_the_way)
+        return explorer if pays else None
+
+    def _ends_of(self, x: int, policy: FloatArray) -> FloatArray:
+        """Return how likely episodes end in each ending by a policy, (S_H,)."""
+        endings, estimate = self._layout.endings, self.dynamics.estimate(x)
+        visits = forward_distribution(estimate, policy, self._layout.n_states)[endings.layers, endings.states]
+        ends = (policy[endings.layers, endings.states] * endings.chances(estimate)).sum(axis=1)
+        return np.asarray(visits * ends)
 
     def _unsettled(self, x: int) -> BoolArray:
         """Return the endings that are worth exploring for a context, (S_H,): not settled, and episodes do end there."""

@@ -232,12 +232,14 @@ def first_wants(layout: Layout, c: float, settings: JudgementSettings) -> FloatA
     return np.array([untold[int(K)] for K in layout.endings.n_actions])
 
 
-def overlap_of(beliefs: Beliefs, group: int) -> float:
-    """Return the share of either side that may talk like the other in a place in which nothing was found.
+def overlap_of(beliefs: Beliefs, group: int) -> tuple[float, ...]:
+    """Return what share of either side may talk like the other in a place in which nothing was found.
 
     As long as nothing was found anywhere, words may overlap: looking on costs nothing then.
     """
-    return EXCLUSIVE if beliefs.found and group not in beliefs.overlapping else OVERLAPPING
+    if not beliefs.found:
+        return EXCLUSIVE, OVERLAPPING
+    return (OVERLAPPING,) if group in beliefs.overlapping else (EXCLUSIVE,)
 
 
 def judging_due(judged: SeenCounts) -> FloatArray:

@@ -12,8 +12,8 @@ def test_exploring_is_free_while_nothing_earns():
 
 
 def test_it_ends_where_no_outcome_could_change_the_plan():
-    assert not pays_to_explore(10**9, 0.5, REACH, WANTED, earned=0.5, on_the_way=0.4)
-    assert pays_to_explore(10**9, 0.51, REACH, WANTED, earned=0.5, on_the_way=0.4)
+    assert not pays_to_explore(10**9, 0.0, REACH, WANTED, earned=0.5, on_the_way=0.4)
+    assert pays_to_explore(10**9, 0.01, REACH, WANTED, earned=0.5, on_the_way=0.4)
 
 
 def test_what_leads_nowhere_unsettled_is_not_explored():
@@ -40,7 +40,7 @@ def test_the_least_chance_that_is_looked_for_falls_with_time(earned):
 
 def test_whoever_earns_on_the_way_explores_sooner():
     def first(on_the_way):
-        return next(n for n in range(10**6) if pays_to_explore(n, 0.7, REACH, WANTED, 0.5, on_the_way))
+        return next(n for n in range(10**6) if pays_to_explore(n, 0.2, REACH, WANTED, 0.5, on_the_way))
 
     assert first(0.5) < first(0.25) < first(0.0)
 
