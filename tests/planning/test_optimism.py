@@ -88,7 +88,7 @@ def test_what_was_seen_of_a_policy_is_its_value_in_the_model_of_the_counts():
     worth[-1] = env.mdp.rewards[0]
     seen = expect_seen(counts, policy, layout.n_states, NEVER, worth)
     model = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
-    assert seen == pytest.approx(policy_value(model, env.mdp.rewards[0], policy, layout.n_states))
+    assert seen == pytest.approx(policy_value(model, worth, policy, layout.n_states))
     assert expect_seen(0 * counts, policy, layout.n_states, NEVER, worth) == 0.0
 
 
