@@ -148,7 +148,7 @@ class Places:
         saved = Saved.of(state)
         counts = SeenCounts.from_state(self._layout, saved.part("counts"), whole=True)
         judged = SeenCounts.from_state(self._layout, saved.part("judged"), whole=True)
-        outcomes = read_outcomes(self._shape, saved.part("outcomes"))
+        outcomes = restore_outcomes(self._shape, saved.part("outcomes"))
         saved.check(judged.is_within(counts), "judged", "no more than was counted")
         due = judging_due(judged)
         still = all(tuples < due[place] for place, tuples in zip(counts.places, counts.tuples, strict=True))
@@ -277,7 +277,7 @@ def judging_due(judged: SeenCounts) -> FloatArray:
     return due
 
 
-def read_outcomes(shape: tuple[int, int, int, int], saved: Saved) -> SeenCounts:
+def restore_outcomes(shape: tuple[int, int, int, int], saved: Saved) -> SeenCounts:
     """Return the saved known outcomes of each (s, x, y)."""
     S, G, Y, _ = shape
     cells = saved.indices("cells", S * G * Y * 2)
