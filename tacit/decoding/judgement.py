@@ -26,9 +26,9 @@ from scipy.special import betaincinv, ndtri
 
 from tacit.base.arrays import FloatArray
 from tacit.base.validation import check_number, check_whole
-from tacit.decoding.counts import SeenCounts
+from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.decoder import ramp
-from tacit.decoding.orientation import Leaning, is_sure, lean, turn_odds
+from tacit.decoding.orientation import Beliefs, Leaning, Leanings, is_sure, lean, outcome_odds, turn_odds
 from tacit.decoding.posterior import ideal_posterior
 from tacit.decoding.power import largest_unseen
 from tacit.decoding.word_types import WordTypes, fit_types, soften
@@ -111,6 +111,12 @@ class Judgement:
         """Return the standard errors by which sum f stays below K/2, before it was turned."""
         f, K = 1 - self.f if self.turned else self.f, len(self.f)
         return (K / 2 - float(f.sum())) / sum_error(f, self.tuples)
+
+    def says(self, known: FloatArray) -> tuple[Leaning | None, float, float]:
+        """Return how it leans, by how many errors sum f stays below K/2, and the log odds of known outcomes (Y, 2)."""
+        if self.kind != HETEROGENEOUS:
+            return None, 0.0, 0.0
+        return self.leaning, self.minority, outcome_odds(known, self.phi)
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return (low, high), both (K,), between which f lies whatever words both sides say, two errors wide."""
@@ -201,12 +207,55 @@ def turn(judgement: Judgement, odds: float, sure: bool, settings: JudgementSetti
     return replace(judgement, settled=settled, hope=hope)
 
 
+class Judged(NamedTuple):
+    """All places that have tuples: judgements as they were `found`, what all say, and each turned by it."""
+
+    found: dict[PlaceIndex, Judgement]
+    leanings: Leanings
+    beliefs: Beliefs
+    judgements: dict[PlaceIndex, Judgement]
+
+
 def judge_all(
     layout: Layout, counts: SeenCounts, c: float, settings: JudgementSettings
-) -> dict[tuple[int, int], Judgement]:
-    """Return the judgement of every (ending, context) that has tuples."""
+) -> dict[PlaceIndex, Judgement]:
+    """Return the judgement of every (ending, context) that has tuples, no outcome being known."""
+    nothing = SeenCounts.empty((*counts.shape[:3], 2))
+    return judge_together(layout, counts, nothing, c, settings).judgements
+
+
+def judge_together(
+    layout: Layout, counts: SeenCounts, outcomes: SeenCounts, c: float, settings: JudgementSettings
+) -> Judged:
+    """Return every (ending, context) that has tuples, turned by known outcomes (S_H, G, Y, 2) and by each other."""
     n_actions = layout.endings.n_actions
-    return {(s, x): judge(table[:, : n_actions[s]], c, settings) for (s, x), table in counts.tables()}
+    found = {(s, x): judge(table[:, : n_actions[s]], c, settings) for (s, x), table in counts.tables()}
+    said = {at: each.says(outcomes.table(*at)) for at, each in found.items() if each.kind == HETEROGENEOUS}
+    leanings = Leanings.none(counts.shape[:2]).with_all(said)
+    beliefs = leanings.weigh()
+    for (s, x), each in found.items():
+        if each.kind == HOMOGENEOUS and overlap_of(beliefs, x) != EXCLUSIVE:
+            found[s, x] = judge(counts.table(s, x)[:, : n_actions[s]], c, settings, overlap_of(beliefs, x))
+    turned = {at: turn_by(each, at, leanings, beliefs, settings) for at, each in found.items()}
+    return Judged(found, leanings, beliefs, turned)
+
+
+def turn_by(
+    judgement: Judgement, at: PlaceIndex, leanings: Leanings, beliefs: Beliefs, settings: JudgementSettings
+) -> Judgement:
+    """Return what was found of a place as it is where these beliefs hold."""
+    if judgement.kind != HETEROGENEOUS:
+        return judgement
+    odds = leanings.odds(at, beliefs)
+    return turn(judgement, odds, is_sure(odds, at[1] in beliefs.overlapping), settings)
+
+
+def overlap_of(beliefs: Beliefs, group: int) -> float:
+    """Return the share of either side that may talk like the other in a place in which nothing was found.
+
+    As long as nothing was found anywhere, words may overlap: looking on costs nothing then.
+    """
+    return EXCLUSIVE if beliefs.found and group not in beliefs.overlapping else OVERLAPPING
 
 
 def estimate_constants(judgements: Iterable[Judgement], level: float = LEVEL) -> Constants | None:

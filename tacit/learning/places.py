@@ -16,16 +16,15 @@ from tacit.base.changes import Change, Changes, assign, commit, put
 from tacit.base.saved import Saved
 from tacit.decoding.counts import PlaceIndex, RunningCounts, SeenCounts
 from tacit.decoding.judgement import (
-    EXCLUSIVE,
-    HETEROGENEOUS,
     HOMOGENEOUS,
-    OVERLAPPING,
     Judgement,
     JudgementSettings,
     judge,
-    turn,
+    judge_together,
+    overlap_of,
+    turn_by,
 )
-from tacit.decoding.orientation import Beliefs, Leanings, is_sure, outcome_odds
+from tacit.decoding.orientation import Beliefs, Leanings
 from tacit.decoding.tuples import counted_shape
 from tacit.problem.layout import Layout
 
@@ -115,17 +114,16 @@ class Places:
         """Take up counts, those of logs or saved ones, and judge every place on them."""
         self.counts, self._judged = RunningCounts(self._shape, counts), RunningCounts(self._shape, counts)
         self._due = judging_due(counts)
-        for place, table in counts.tables():
-            commit(self._judge(place, table, self.outcomes.table(*place)))
+        judged = judge_together(self._layout, counts, self.outcomes.seen(), self._c, self._settings)
+        self._leanings, self.beliefs = judged.leanings, judged.beliefs
+        for place, judgement in judged.judgements.items():
+            commit(self._put(place, judged.found[place], judgement))
 
     def _judge(self, place: PlaceIndex, counts: FloatArray, known: FloatArray) -> Changes:
         """Return what a judgement of a place on counts (Y, K) and known outcomes (Y, 2) changes."""
-        K = int(self._layout.endings.n_actions[place[0]])
-        found = judge(counts[:, :K], self._c, self._settings, overlap_of(self.beliefs, place[1]))
-        heterogeneous = found.kind == HETEROGENEOUS
-        told = outcome_odds(known, found.phi) if heterogeneous else 0.0
-        minority = found.minority if heterogeneous else 0.0
-        leanings = self._leanings.replaced(place, found.leaning, minority, told)
+        counts = counts[:, : int(self._layout.endings.n_actions[place[0]])]
+        found = judge(counts, self._c, self._settings, overlap_of(self.beliefs, place[1]))
+        leanings = self._leanings.replaced(place, *found.says(known))
         beliefs = leanings.weigh()
         changes: list[Change] = [assign(self, "_leanings", leanings)]
         if beliefs != self.beliefs:
@@ -133,24 +131,18 @@ class Places:
             differing = beliefs.differing(self.beliefs, self._shape[1])
             for other, judgement in self._found.items():
                 if other != place and other[1] in differing:
-                    changes += self._put(other, *self._turned(other, judgement, leanings, beliefs))
-            if found.kind == HOMOGENEOUS:
-                found = judge(counts[:, :K], self._c, self._settings, overlap_of(beliefs, place[1]))
-        return (*changes, *self._put(place, *self._turned(place, found, leanings, beliefs)))
+                    table = self._judged.table(*other)[:, : len(judgement.tuples)]
+                    changes += self._turn(other, judgement, table, leanings, beliefs)
+        return (*changes, *self._turn(place, found, counts, leanings, beliefs))
 
-    def _turned(
-        self, place: PlaceIndex, judgement: Judgement, leanings: Leanings, beliefs: Beliefs
-    ) -> tuple[Judgement, Judgement]:
-        """Return a judgement before it is turned, and as it is where these beliefs hold."""
-        if judgement.kind == HETEROGENEOUS:
-            odds = leanings.odds(place, beliefs)
-            sure = is_sure(odds, place[1] in beliefs.overlapping)
-            return judgement, turn(judgement, odds, sure, self._settings)
+    def _turn(
+        self, place: PlaceIndex, found: Judgement, counts: FloatArray, leanings: Leanings, beliefs: Beliefs
+    ) -> Changes:
+        """Return what was found of a place on counts (Y, K), written down as it is where these beliefs hold."""
         overlap = overlap_of(beliefs, place[1])
-        if judgement.kind == HOMOGENEOUS and overlap != overlap_of(self.beliefs, place[1]):
-            counts = self._judged.table(*place)[:, : len(judgement.tuples)]
-            judgement = judge(counts, self._c, self._settings, overlap)
-        return judgement, judgement
+        if found.kind == HOMOGENEOUS and overlap != overlap_of(self.beliefs, place[1]):
+            found = judge(counts, self._c, self._settings, overlap)
+        return self._put(place, found, turn_by(found, place, leanings, beliefs, self._settings))
 
     def _put(self, place: PlaceIndex, found: Judgement, judgement: Judgement) -> Changes:
         """Return a judgement written down, before and after it is turned, as planning and decoding need it."""
@@ -166,14 +158,6 @@ class Places:
             put(self.hope, place, judgement.hope),
             put(self.worth, place, worth),
         )
-
-
-def overlap_of(beliefs: Beliefs, group: int) -> float:
-    """Return the share of either side that may talk like the other in a place in which nothing was found.
-
-    As long as nothing was found anywhere, words may overlap: looking on costs nothing then.
-    """
-    return EXCLUSIVE if beliefs.found and group not in beliefs.overlapping else OVERLAPPING
 
 
 def judging_due(judged: SeenCounts) -> FloatArray:
