@@ -92,7 +92,7 @@ def overlap_evidence(shares: FloatArray) -> float:
     """Return the log evidence of shares (K,) over all t_0 and t_1 under which rewards are the minority."""
     step_0, step_1 = overlap_steps(shares)
     total = 0.0
-    for weight in overlap_weights(shares).ravel():
+    for weight in overlap_weights(shares, OVERLAP_SCALE).ravel():
         total += weight
     return math.log(total * step_0 * step_1 + 1e-12)
 
@@ -105,8 +105,8 @@ def overlap_steps(shares: FloatArray) -> tuple[float, float]:
 
 
 @kernel
-def overlap_weights(shares: FloatArray) -> FloatArray:
-    """Return how likely each (t_0, 1 - t_1) is given shares (K,), (GRID, GRID), not normalised."""
+def overlap_weights(shares: FloatArray, scale: float) -> FloatArray:
+    """Return how likely each (t_0, 1 - t_1), of this mean beforehand, is given shares (K,), (GRID, GRID)."""
     K, (step_0, step_1) = len(shares), overlap_steps(shares)
     weights = np.zeros((GRID, GRID))
     for i in range(GRID):
@@ -119,7 +119,7 @@ def overlap_weights(shares: FloatArray) -> FloatArray:
             f = np.minimum(np.maximum((shares - t_0) / span, 0.0), 1.0)
             if f.sum() > K / 2:
                 continue
-            prior = math.exp(-(t_0 + above) / OVERLAP_SCALE) / OVERLAP_SCALE**2
+            prior = math.exp(-(t_0 + above) / scale) / scale**2
             weights[i, j] = prior * math.exp(log_density(f)) / span**K
     return weights
 
@@ -187,9 +187,12 @@ class Leanings:
 
     def worlds(self, at: tuple[int, int], beliefs: Beliefs) -> Worlds:
         """Return what is believed of a place, without deciding in which world it is."""
-        row: list[float] = [float(each[at]) for each in (self.minority, self.standing, self.told)]
-        exclusive, overlapping = (turn_odds(*row, overlap, beliefs.majority) for overlap in (False, True))
-        return Worlds(float(self.evidence[:, at[1]].sum()) - PRIOR_NATS, exclusive, overlapping)
+        minority, standing, told = (float(each[at]) for each in (self.minority, self.standing, self.told))
+        return Worlds(
+            float(self.evidence[:, at[1]].sum()) - PRIOR_NATS,
+            turn_odds(minority, standing, told, overlapping=False, majority=beliefs.majority),
+            turn_odds(minority, standing, told, overlapping=True, majority=beliefs.majority),
+        )
 
     def weigh(self) -> Beliefs:
         """Return what all places say together."""

@@ -155,11 +155,16 @@ class FastLearning:
 
     @classmethod
     def from_counts(
-        cls, setup: Setup, counts: SeenCounts, dynamics: TransitionEstimate, episodes: int
+        cls,
+        setup: Setup,
+        counts: SeenCounts,
+        dynamics: TransitionEstimate,
+        episodes: int,
+        outcomes: SeenCounts | None = None,
     ) -> FastLearning:
-        """Return the stage that has seen these tuples and dynamics in so many episodes: what logs leave behind."""
+        """Return the stage that has seen these tuples, dynamics and outcomes in so many episodes: what logs leave."""
         stage = cls(setup)
-        stage.places.take(counts)
+        stage.places.take(counts, outcomes)
         stage.dynamics = dynamics
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)

@@ -106,12 +106,13 @@ class Places:
         due = judging_due(judged)
         still = all(tuples < due[place] for place, tuples in zip(counts.places, counts.tuples, strict=True))
         saved.check(still, "judged", f"what was counted when it had last grown by {GROWTH}")
-        self.outcomes = RunningCounts((*self._shape[:3], 2), outcomes)
-        self.take(judged)
+        self.take(judged, outcomes)
         self.counts = RunningCounts(self._shape, counts)
 
-    def take(self, counts: SeenCounts) -> None:
-        """Take up counts, those of logs or saved ones, and judge every place on them."""
+    def take(self, counts: SeenCounts, outcomes: SeenCounts | None = None) -> None:
+        """Take up counts and known outcomes, those of logs or saved ones, and judge every place on them."""
+        if outcomes is not None:
+            self.outcomes = RunningCounts(outcomes.shape, outcomes)
         self.counts, self._judged = RunningCounts(self._shape, counts), RunningCounts(self._shape, counts)
         self._due = judging_due(counts)
         judged = judge_together(self._layout, counts, self.outcomes.seen(), self._c, self._settings)

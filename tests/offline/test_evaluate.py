@@ -15,7 +15,7 @@ from tacit.logs.record import LogError
 from tacit.offline.estimators import importance_sampling, self_normalised
 from tacit.offline.fit import fit
 from tacit.offline.passes import read_through
-from tacit.offline.tables.evaluate import evaluate_paths, meanings_of_ends
+from tacit.offline.tables.evaluate import evaluate_paths, meant_ends
 from tacit.offline.tables.off_policy import (
     ESTIMATORS,
     backward_values,
@@ -142,7 +142,7 @@ def test_a_decoder_in_doubt_widens_the_interval():
     mdp = random_mdp(2, RandomMDPSettings(layers=1, states=1, feedback_values=8, homogeneous=0)).mdp
     logs = list(draw_logs(mdp, 150, seed=3))
     model = fit(logs, layout=mdp.layout)
-    tables = {refit.tobytes() for refit in refit_meanings(model.meanings).phi}
+    tables = {refit.tobytes() for refit in refit_meanings(model.meanings).rewards}
     assert len(tables) > 1
     assert model.evaluate(logs, "uniform").estimates["importance_sampling"].decoder_error > 0
     plenty = list(draw_logs(SYNTHETIC, 6000, seed=3))
@@ -160,7 +160,8 @@ def test_estimators_are_their_definitions():
         for h in range(3):
             s, a = paths.states[n, h], paths.actions[n, h]
             ratios[n, h] = policies[each.context, h, s, a] / each.steps[h].probability
-        earned[n] = model.meanings.meaning(paths.states[n, -1], each.context)[each.feedback]
+        end = (each.feedback, paths.actions[n, -1])
+        earned[n] = model.meanings.meaning(paths.states[n, -1], each.context)[end]
     found = estimate_values(paths, policies, ratios, earned)
     weights = ratios.prod(axis=1)
     assert found["importance_sampling"].value == pytest.approx(np.mean(weights * earned))
@@ -198,7 +199,7 @@ def test_the_doubly_robust_estimate_survives_a_wrong_model():
     logs = list(draw_logs(mdp, 6000, 5, mixed(mdp, 0.3)))
     model = fit(logs)
     paths = encoded(mdp, logs, model)
-    earned = meanings_of_ends(paths, model.meanings)
+    earned = meant_ends(paths, model.meanings).middle
     steps = np.arange(3)[None, :]
     ratios = policies[paths.owner[:, None], steps, paths.states, paths.actions] / paths.chances
     wrong = doubly_robust(paths, policies, ratios, earned, earned / 10)

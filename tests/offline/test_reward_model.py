@@ -8,7 +8,6 @@ from traced_memory import peak
 
 import tacit
 from tacit.base.checkpoint import CheckpointError
-from tacit.decoding.confidence import log_heterogeneous, log_homogeneous, weigh_doubt
 from tacit.decoding.counts import SeenCounts, TupleCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import HETEROGENEOUS, JudgementSettings, judge
@@ -191,7 +190,10 @@ def test_anchors_settle_which_way_round():
     assert agreement(blind) < 0.5
     assert checked.certificate.verdict == "cannot work"
     assert "decoded-upside-down" in {finding.code for finding in checked.certificate.findings}
-    assert settled.meanings.flipped.any()
+    assert any(judgement.turned for judgement in settled.meanings.judgements.values())
+    (said,) = (each for each in settled.certificate.findings if each.code == "turned-by-outcomes")
+    assert "1,000 to 1" in said.evidence
+    assert "turned-by-outcomes" not in {each.code for each in checked.certificate.findings}
     assert agreement(settled) > 0.99
     assert settled.certificate.verdict != "cannot work"
 
@@ -261,65 +263,6 @@ def test_a_reward_of_an_action_that_is_not_the_best_is_withheld_and_said():
     assert withheld
     assert all(episode.reward == 1 and episode.steps[-1].action != 0 for _, episode in withheld)
     assert max(row["confidence"] for row, _ in withheld) < 0.1
-
-
-def test_confidence_is_calibrated():
-    """Tables drawn from the model that confidence presumes: what is believed with 60 to 80 % is true as often."""
-    generator = np.random.default_rng(5)
-    believed, right = [], []
-    for _ in range(1500):
-        K, Y, each = 3, int(generator.integers(2, 5)), int(generator.integers(5, 13))
-        f = generator.random(K)
-        if f.sum() > K / 2:
-            f = 1 - f
-        phi = generator.permutation(np.arange(Y) < max(1, Y // 2))
-        said = np.zeros((2, Y))
-        for r in (0, 1):
-            said[r, phi == r] = generator.dirichlet(np.ones(np.count_nonzero(phi == r)))
-        r = generator.random((each, K)) < f
-        counts = np.zeros((Y, K))
-        for a in range(K):
-            for outcome in r[:, a]:
-                counts[generator.choice(Y, p=said[int(outcome)]), a] += 1
-        judgement = judge(counts, 0.0, JudgementSettings(significance=0.2))
-        if judgement.kind != HETEROGENEOUS:
-            continue
-        doubt = weigh_doubt(counts, judgement.phi)
-        chance = doubt.rewarded(judgement.phi)
-        for y in np.flatnonzero(counts.sum(axis=1)):
-            believed.append(chance[y] if judgement.phi[y] else 1 - chance[y])
-            right.append(judgement.phi[y] == phi[y])
-    believed, right = np.array(believed), np.array(right)
-    for low, high in ((0.5, 0.75), (0.75, 0.95), (0.95, 1.01)):
-        here = (believed >= low) & (believed < high)
-        assert here.sum() > 100
-        assert abs(right[here].mean() - believed[here].mean()) < 0.12, (low, right[here].mean())
-
-
-def test_marginal_likelihoods_sum_to_one():
-    """Over all tables of two tuples of one action, by enumeration: sequences of two values."""
-    sequences = [
-        np.array([[2.0], [0.0]]),
-        np.array([[1.0], [1.0]]),
-        np.array([[1.0], [1.0]]),
-        np.array([[0.0], [2.0]]),
-    ]
-    assert sum(np.exp(log_homogeneous(table)) for table in sequences) == pytest.approx(1)
-    phi = np.array([1.0, 0.0])
-    assert sum(np.exp(log_heterogeneous(table, phi)) for table in sequences) == pytest.approx(1)
-    assert log_heterogeneous(sequences[0], np.ones(2)) == -np.inf
-
-
-def test_a_homogeneous_place_grows_surer_with_tuples():
-    generator = np.random.default_rng(1)
-
-    def surety(n):
-        return [
-            1 - weigh_doubt(counts, np.array([1.0, 0.0])).heterogeneous
-            for counts in (generator.multinomial([n] * 4, [0.5, 0.5]).T * 1.0 for _ in range(50))
-        ]
-
-    assert 0.5 < np.median(surety(12)) < np.median(surety(200))
 
 
 def test_uniformity_is_tested():

@@ -7,7 +7,7 @@ what each place, a last state in a context group, is (`tacit.decoding.judgement`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,21 +15,21 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.saved import Saved
-from tacit.decoding.confidence import Doubt, weigh_doubt
+from tacit.decoding.confidence import Scenarios, heterogeneous_chance, imagine
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
     HOMOGENEOUS,
     UNKNOWN,
+    Judged,
     Judgement,
     Judgements,
-    decode_all,
-    judge_all,
+    judge_together,
+    posterior_reward,
 )
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
-from tacit.decoding.tuples import counted_shape
-from tacit.decoding.word_types import fit_types
+from tacit.learning.places import read_outcomes
 from tacit.learning.settings import Settings
 from tacit.logs.encoding import LogReader, mixed_horizon
 from tacit.logs.labels import (
@@ -48,6 +48,16 @@ from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
 
+class Certainty(NamedTuple):
+    """How sure a place is: that it is `heterogeneous`, Pr[r = 1 | y, a] with its interval (V, K), which values were met."""
+
+    heterogeneous: float
+    rewarded: FloatArray
+    low: FloatArray
+    high: FloatArray
+    met: BoolArray  # (V,)
+
+
 class EpisodeEnd(NamedTuple):
     """How an episode ended, encoded; `key` is the same before it was, by which it is known again, None for vectors."""
 
@@ -62,16 +72,15 @@ class EpisodeEnd(NamedTuple):
 class TableMeanings:
     """Counts of tuples, what they say of each place, and what feedback means there.
 
-    `counts` are effective tuples of the reading's groups and values; `oriented` (S_H, G) says where anchors settled the
-    orientation, `flipped` where they turned it round.
+    `counts` are effective tuples of the reading's groups and values, `outcomes` (S_H, G, V, 2) how often each value went
+    with a known outcome of 0 and of 1, which turn places as they do online.
     """
 
     layout: Layout
     reading: Reading
     counts: SeenCounts
     c: float
-    oriented: BoolArray
-    flipped: BoolArray
+    outcomes: SeenCounts
 
     @cached_property
     def settings(self) -> Settings:
@@ -79,18 +88,41 @@ class TableMeanings:
         return Settings(DecoderSettings(c=self.c))
 
     @cached_property
+    def judged(self) -> Judged:
+        """Return what the tuples say of every place that has some, before and after each was turned."""
+        layout, judgement = self.reading.counted, self.settings.judgement
+        return judge_together(layout, self.counts, self.outcomes, self.c, judgement)
+
+    @property
     def judgements(self) -> Judgements:
         """Return what the tuples say of every place that has some."""
-        found = judge_all(self.reading.counted, self.counts, self.c, self.settings.judgement)
-        return {at: flip(j) if self.flipped[at] else j for at, j in found.items()}
+        return self.judged.judgements
 
     def meaning(self, ending: int, group: int) -> FloatArray:
-        """Return what each value means in one place whatever the action, (V,); c if homogeneous, NaN if unknown."""
+        """Return Pr[r = 1 | y, a] of one place, (V, K); c if homogeneous, NaN if unknown."""
         judgement = self.judgements.get((ending, group))
         if judgement is not None and judgement.kind == HETEROGENEOUS:
-            return judgement.phi
+            return meant_rewards(judgement, self.counts.shape[3])
         known = judgement is not None and judgement.kind != UNKNOWN
-        return np.full(self.counts.shape[2], self.c if known else np.nan)
+        return np.full(self.counts.shape[2:], self.c if known else np.nan)
+
+    def scenarios(self, ending: int, group: int) -> Scenarios:
+        """Return what a heterogeneous place may be."""
+        at, judged = (ending, group), self.judged
+        return imagine(judged.found[at], judged.leanings.worlds(at, judged.beliefs))
+
+    def reward_bounds(self, ending: int, group: int) -> tuple[FloatArray, FloatArray]:
+        """Return between what a reward lies in expectation, (V, K) each, so that the means over feedback bound f."""
+        meant, at = self.meaning(ending, group), (ending, group)
+        judgement = self.judgements.get(at)
+        if judgement is None or judgement.kind != HETEROGENEOUS:
+            return np.nan_to_num(meant, nan=0.0), np.nan_to_num(meant, nan=1.0)
+        f, (lowest, highest) = judgement.f, self.scenarios(ending, group).f_interval()
+        down = np.divide(np.minimum(lowest, f), f, out=np.zeros_like(f), where=f > 0)
+        up = np.divide(1 - np.maximum(highest, f), 1 - f, out=np.zeros_like(f), where=f < 1)
+        low, high, K = meant.copy(), meant.copy(), len(f)
+        low[:, :K], high[:, :K] = meant[:, :K] * down, 1 - (1 - meant[:, :K]) * up
+        return low, high
 
     def read(self, record: EpisodeRecord) -> EpisodeEnd | Decoded | Fault:
         """Return how an episode ended, what it means if that is known at once, or the rule that the episode breaks."""
@@ -127,8 +159,7 @@ class TableMeanings:
             "reading": self.reading.to_state(),
             "counts": self.counts.to_state(),
             "c": self.c,
-            "oriented": self.oriented,
-            "flipped": self.flipped,
+            "outcomes": self.outcomes.to_state(),
         }
 
     @classmethod
@@ -137,11 +168,9 @@ class TableMeanings:
         saved = Saved.of(tree)
         layout = Layout.from_json(saved.part("layout"))
         reading = reading_from_state(layout, saved.part("reading"))
-        places = counted_shape(reading.counted)[:2]
         counts = SeenCounts.from_state(reading.counted, saved.part("counts"))
-        oriented, flipped = saved.flags("oriented", places), saved.flags("flipped", places)
-        saved.check((oriented | ~flipped).all(), "flipped", "false where nothing oriented it")
-        return cls(layout, reading, counts, saved.number("c", 0, 1), oriented, flipped)
+        outcomes = read_outcomes(counts.shape, saved.part("outcomes"))
+        return cls(layout, reading, counts, saved.number("c", 0, 1), outcomes)
 
     @cached_property
     def _reader(self) -> LogReader:
@@ -179,8 +208,8 @@ class TableMeanings:
         return {}
 
     @cached_property
-    def _doubts(self) -> dict[tuple[int, int], tuple[Doubt, BoolArray]]:
-        """Return a memory of the doubt in each place, and of which values were seen there."""
+    def _certainties(self) -> dict[tuple[int, int], Certainty]:
+        """Return a memory of how sure each place is."""
         return {}
 
     @cached_property
@@ -200,33 +229,35 @@ class TableMeanings:
             return Decoded.nothing(UNSEEN_CONTEXT if s in self._met else UNSEEN_STATE)
         if judgement.kind == UNKNOWN:
             return Decoded.nothing(UNCERTAIN)
-        if (s, x) not in self._doubts:
-            table = self.counts.table(s, x)[:, : len(judgement.tuples)]
-            phi = judgement.phi if judgement.kind == HETEROGENEOUS else fit_types(table).positions
-            doubt = weigh_doubt(table, phi, bool(self.oriented[s, x]))
-            self._doubts[s, x] = doubt, table.sum(axis=1) > 0
-        doubt, seen = self._doubts[s, x]
-        return _decode_cell(judgement, doubt, y, a, bool(seen[y]), self.c)
+        if (s, x) not in self._certainties:
+            self._certainties[s, x] = self._weigh(s, x, judgement)
+        return _decode_cell(judgement, self._certainties[s, x], y, a, self.c)
+
+    def _weigh(self, s: int, x: int, judgement: Judgement) -> Certainty:
+        table = self.counts.table(s, x)[:, : len(judgement.tuples)]
+        chance, met = heterogeneous_chance(table), table.sum(axis=1) > 0
+        if judgement.kind == HOMOGENEOUS:
+            nothing = np.empty((0, 0))
+            return Certainty(chance, nothing, nothing, nothing, met)
+        scenarios = self.scenarios(s, x)
+        return Certainty(chance, scenarios.rewarded, *scenarios.reward_interval(), met)
 
 
-def flip(judgement: Judgement) -> Judgement:
-    """Return a judgement the other way round: f and phi become 1 - f and 1 - phi."""
-    if judgement.kind != HETEROGENEOUS:
-        return judgement
-    f, phi = 1 - judgement.f, 1 - judgement.phi
-    rewards = decode_all(f, phi, judgement.tuples)
-    # Pr[y | a] is what the counts say; f_a = sum_y Pr[y | a] phi(y) when feedback decodes to phi itself.
-    return replace(judgement, f=f, phi=phi, rewards=rewards, expected=f)
+def meant_rewards(judgement: Judgement, n_actions: int) -> FloatArray:
+    """Return Pr[r = 1 | y, a] as a heterogeneous place was judged, (V, n_actions), 0 for actions that it lacks."""
+    meant = posterior_reward(judgement.f, judgement.phi, judgement.tuples)
+    return np.pad(meant, ((0, 0), (0, n_actions - meant.shape[1])))
 
 
-def _decode_cell(judgement: Judgement, doubt: Doubt, y: int, a: int, seen: bool, c: float) -> Decoded:
+def _decode_cell(judgement: Judgement, certainty: Certainty, y: int, a: int, c: float) -> Decoded:
     if judgement.kind == HOMOGENEOUS:
-        return Decoded.homogeneous(c, round(1 - doubt.heterogeneous, DECIMALS))
-    if not seen:
+        sure, hope = 1 - certainty.heterogeneous, max(judgement.hope, c)
+        return Decoded.homogeneous(c, round(sure, DECIMALS), round(hope, DECIMALS))
+    if not certainty.met[y]:
         return Decoded(None, 0.0, HETEROGENEOUS, UNSEEN_FEEDBACK)
-    reward = float(judgement.rewards[y, a])
-    rewarded = float(doubt.rewarded(judgement.phi)[y])
-    sure = doubt.heterogeneous * (rewarded if reward >= 0.5 else 1 - rewarded)
-    withheld = judgement.phi[y] == 1 and reward < 0.5
+    reward, rewarded = float(judgement.rewards[y, a]), float(certainty.rewarded[y, a])
+    sure = certainty.heterogeneous * (rewarded if reward >= 0.5 else 1 - rewarded)
+    withheld = rewarded >= 0.5 > reward
     reason = UNCERTAIN if not judgement.settled else LOWER_BOUND if withheld else DECODED
-    return Decoded(round(reward, DECIMALS), round(sure, DECIMALS), HETEROGENEOUS, reason)
+    low, high = (round(float(end[y, a]), DECIMALS) for end in (certainty.low, certainty.high))
+    return Decoded(round(reward, DECIMALS), round(sure, DECIMALS), HETEROGENEOUS, reason, low, high)
