@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaln, expit, xlogy
+from scipy.special import betaln, expit, logsumexp, xlogy
 
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.decoding.judgement import LEVEL, Judgement
@@ -35,6 +35,10 @@ DRAWS, SEED = 6, 31
 """Times that t is drawn anew within its noise, and of those draws."""
 SCENARIOS = 120
 """Of a place: three at either end are outside an interval of 95 %."""
+SPREADS = (2.0, 8.0, 32.0)
+"""Tosses that the Beta law of shares around their mean is worth: from anywhere to within a few percent."""
+RULED_OUT = 0.025
+"""The probability below which a homogeneous place is taken to be one: half of what an interval misses."""
 NEGLIGIBLE = 1e-3
 """What is less likely than this, of the likeliest, is left out."""
 
@@ -145,23 +149,31 @@ def inner_interval(values: FloatArray, level: float) -> tuple[FloatArray, FloatA
 def heterogeneous_chance(counts: FloatArray) -> float:
     """Return the probability that feedback depends on the action, from counts (Y, K), beforehand one half.
 
-    The gain of two types, averaged over the types of each word, less what fitting f to each action costs.
+    The gain of two types, averaged over the types of each word, less what fitting a share to each action costs. How far
+    shares are spread nobody knows beforehand, least of all where words overlap: `SPREADS` count alike.
 
     >>> heterogeneous_chance(np.array([[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]])) > 0.999
     True
-    >>> heterogeneous_chance(np.full((2, 3), 50.0)) < 0.1
+    >>> heterogeneous_chance(np.full((2, 3), 500.0)) < 0.1 < heterogeneous_chance(np.full((2, 3), 10.0))
     True
     """
     types, tuples = fit_types(counts), counts.sum(axis=0)
     if types.gain == 0.0:
         return 0.0
     one = types.f * tuples
-    fitted = _flat_less_best(one, tuples - one).sum()
-    pooled = _flat_less_best(one.sum(), (tuples - one).sum())
-    return float(expit(types.gain + math.log(2) + fitted - pooled))  # log 2: type 1 may be either
+    fitted = [_average_less_best(one, tuples - one, like) for like in SPREADS]
+    pooled = _average_less_best(one.sum(keepdims=True), (tuples - one).sum(keepdims=True), SPREADS[0])
+    cost = float(logsumexp(fitted)) - math.log(len(SPREADS)) - pooled
+    return float(expit(types.gain + math.log(2) + cost))  # log 2: type 1 may be either
 
 
-def _flat_less_best(one: FloatArray, zero: FloatArray) -> FloatArray:
-    """Return the log likelihood of tosses averaged over a flat prior, less that of the best coin."""
+def _average_less_best(one: FloatArray, zero: FloatArray, like: float) -> float:
+    """Return the log likelihood of tosses of coins (K,) averaged over their prior, less that of the best coins.
+
+    The prior is Beta around their common mean, worth `like` tosses.
+    """
     total = np.maximum(one + zero, 1e-12)
-    return np.asarray(betaln(one + 1, zero + 1) - xlogy(one, one / total) - xlogy(zero, zero / total))
+    mean = (one.sum() + 1) / (total.sum() + 2)
+    alpha, beta = like * mean, like * (1 - mean)
+    averaged = betaln(one + alpha, zero + beta) - betaln(alpha, beta)
+    return float((averaged - xlogy(one, one / total) - xlogy(zero, zero / total)).sum())

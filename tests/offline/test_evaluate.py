@@ -146,7 +146,7 @@ def test_a_decoder_in_doubt_widens_the_interval():
     assert len(tables) > 1
     assert model.evaluate(logs, "uniform").estimates["importance_sampling"].decoder_error > 0
     plenty = list(draw_logs(SYNTHETIC, 6000, seed=3))
-    assert fit(plenty).evaluate(plenty, "uniform").estimates["importance_sampling"].decoder_error == 0
+    assert fit(plenty).evaluate(plenty, "uniform").estimates["importance_sampling"].decoder_error < 0.001
 
 
 def test_estimators_are_their_definitions():

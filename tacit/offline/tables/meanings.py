@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.saved import Saved
-from tacit.decoding.confidence import Scenarios, heterogeneous_chance, imagine
+from tacit.decoding.confidence import RULED_OUT, Scenarios, heterogeneous_chance, imagine
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
@@ -46,6 +46,10 @@ from tacit.logs.labels import (
 from tacit.logs.record import EpisodeRecord, Fault
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
+
+
+TOGETHER = 0.8
+"""Of the interval of f in each place where all of them are at the same end at once: that is rarer than in one."""
 
 
 class Certainty(NamedTuple):
@@ -113,16 +117,22 @@ class TableMeanings:
 
     def reward_bounds(self, ending: int, group: int) -> tuple[FloatArray, FloatArray]:
         """Return between what a reward lies in expectation, (V, K) each, so that the means over feedback bound f."""
-        meant, at = self.meaning(ending, group), (ending, group)
-        judgement = self.judgements.get(at)
-        if judgement is None or judgement.kind != HETEROGENEOUS:
-            return np.nan_to_num(meant, nan=0.0), np.nan_to_num(meant, nan=1.0)
-        f, (lowest, highest) = judgement.f, self.scenarios(ending, group).f_interval()
+        meant, judgement = self.meaning(ending, group), self.judgements.get((ending, group))
+        if judgement is None or judgement.kind == UNKNOWN:
+            return np.zeros_like(meant), np.ones_like(meant)
+        if judgement.kind == HOMOGENEOUS:
+            return meant, np.full_like(meant, self._most_unseen(ending, group, judgement))
+        f, (lowest, highest) = judgement.f, self.scenarios(ending, group).f_interval(TOGETHER)
         down = np.divide(np.minimum(lowest, f), f, out=np.zeros_like(f), where=f > 0)
         up = np.divide(1 - np.maximum(highest, f), 1 - f, out=np.zeros_like(f), where=f < 1)
         low, high, K = meant.copy(), meant.copy(), len(f)
         low[:, :K], high[:, :K] = meant[:, :K] * down, 1 - (1 - meant[:, :K]) * up
         return low, high
+
+    def _most_unseen(self, ending: int, group: int, judgement: Judgement) -> float:
+        """Return what an action may earn in a homogeneous place: c, or what the tuples could not have shown."""
+        table = self.counts.table(ending, group)[:, : len(judgement.tuples)]
+        return max(judgement.hope, self.c) if heterogeneous_chance(table) > RULED_OUT else self.c
 
     def read(self, record: EpisodeRecord) -> EpisodeEnd | Decoded | Fault:
         """Return how an episode ended, what it means if that is known at once, or the rule that the episode breaks."""
