@@ -4,8 +4,8 @@ Logs are drawn from problems in which 0 to 40 % of what people say is said by bo
 `real_world/words.py`, with 2, 5 and 20 words. Of labels with a confidence of p a share p should be right: the decoded
 reward rounded to 0 or 1 is the latent one. Of intervals of what a policy is worth 95 % should hold its exact value.
 
-Run: python benchmarks/calibration.py [--choose] [--seeds 10] [--episodes 4000] [--out DIR]. It writes `calibration.json`
-and `calibration.png`. Problems that judge are never looked at while anything is chosen; `--choose` draws the others.
+Run: python benchmarks/calibration.py [--choose] [--seeds 10] [--episodes 4000] [--out DIR]. It writes
+`calibration.json` and `calibration.png`. Problems that judge are never looked at while anything is chosen; `--choose` draws the others.
 """
 
 from __future__ import annotations
@@ -100,9 +100,7 @@ def measure(setting: Setting, episodes: int) -> Outcome:
     confidence, right = np.array(rows, dtype=np.float64).reshape(-1, 2).T
     held = []
     for policies in policies_of(mdp):
-        truth = sum(
-            p * evaluate_policy(mdp, x, policies[x]) for x, p in enumerate(mdp.context_probabilities)
-        )
+        truth = sum(p * evaluate_policy(mdp, x, policies[x]) for x, p in enumerate(mdp.context_probabilities))
         held += judge_intervals(model.evaluate(logs, table_of(mdp.layout, policies)), float(truth))
     return Outcome(setting, confidence, right, held)
 
@@ -211,8 +209,8 @@ def print_table(found: dict[str, Any]) -> None:
         values = part["evaluations"]
         print(f"{name}\n  labels, confidence: right (how many)  {'  '.join(cells)}")
         print(
-            f"  values, {values['intervals']} intervals: {values['hold']:.1%} hold the truth, {values['width']:.3f} wide; "
-            f"estimates are {values['off']:.3f} off"
+            f"  values, {values['intervals']} intervals: {values['hold']:.1%} hold the truth, {values['width']:.3f} wide"
+            f"; estimates are {values['off']:.3f} off"
         )
 
 

@@ -154,7 +154,7 @@ def heterogeneous_chance(counts: FloatArray) -> float:
 
     >>> heterogeneous_chance(np.array([[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]])) > 0.999
     True
-    >>> heterogeneous_chance(np.full((2, 3), 500.0)) < 0.1 < heterogeneous_chance(np.full((2, 3), 10.0))
+    >>> heterogeneous_chance(np.full((2, 3), 900.0)) < 0.02 < heterogeneous_chance(np.full((2, 3), 10.0))
     True
     """
     types, tuples = fit_types(counts), counts.sum(axis=0)
@@ -162,8 +162,7 @@ def heterogeneous_chance(counts: FloatArray) -> float:
         return 0.0
     one = types.f * tuples
     fitted = [_average_less_best(one, tuples - one, like) for like in SPREADS]
-    pooled = _average_less_best(one.sum(keepdims=True), (tuples - one).sum(keepdims=True), SPREADS[0])
-    cost = float(logsumexp(fitted)) - math.log(len(SPREADS)) - pooled
+    cost = float(logsumexp(fitted)) - math.log(len(SPREADS))
     return float(expit(types.gain + math.log(2) + cost))  # log 2: type 1 may be either
 
 

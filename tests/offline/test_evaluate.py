@@ -82,6 +82,28 @@ def test_intervals_cover_the_true_value(name):
     assert np.mean(lower) < truth
 
 
+@pytest.mark.compiled
+def test_intervals_cover_where_words_overlap_and_control_errors_alone_do_not():
+    """Three of ten who are not pleased say what the pleased say: nothing tells that from actions that please."""
+    mdp = replace(SYNTHETIC, feedback_probabilities=polite(SYNTHETIC.feedback_probabilities, 0.3))
+    truth = true_value(mdp, mixed(mdp, 0.0))
+    covered, naive = [], []
+    for seed in range(LOGS):
+        logs = list(draw_logs(mdp, EPISODES, seed))
+        for each in fit(logs, layout=mdp.layout).evaluate(logs, "uniform").estimates.values():
+            covered.append(each.low <= truth <= each.high)
+            naive.append(abs(each.value - truth) < 1.96 * each.error)
+    assert np.mean(covered) >= 0.93
+    assert np.mean(naive) < 0.8
+
+
+def polite(said, share):
+    """Return what is said (X, S, 2, Y) where a share of those who are not pleased talks like those who are."""
+    mixed = said.copy()
+    mixed[:, :, 0] = (1 - share) * said[:, :, 0] + share * said[:, :, 1]
+    return mixed
+
+
 def test_control_a_wrong_policy_is_not_covered():
     logged = mixed(SYNTHETIC, 0.5)
     logs = list(draw_logs(SYNTHETIC, 4000, 0, logged))

@@ -10,7 +10,7 @@ import tacit
 from tacit.base.checkpoint import CheckpointError
 from tacit.decoding.counts import SeenCounts, TupleCounts
 from tacit.decoding.decoder import DecoderSettings
-from tacit.decoding.judgement import HETEROGENEOUS, JudgementSettings, judge
+from tacit.decoding.judgement import JudgementSettings
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
@@ -264,6 +264,55 @@ def test_a_reward_of_an_action_that_is_not_the_best_is_withheld_and_said():
     assert all(episode.reward == 1 and episode.steps[-1].action != 0 for _, episode in withheld)
     assert max(row["confidence"] for row, _ in withheld) < 0.5
     assert all(row["low"] <= row["high"] and row["high"] > 0.5 for row, _ in withheld)
+
+
+def overlapping_mdp(flips=(0.2, 0.1), words=4):
+    """Return the paper's problem with a good last state, whose people say each other's words now and then."""
+    mdp = synthetic_mdp()
+    X, S = mdp.rewards.shape[:2]
+    pair = np.zeros((2, words))
+    pair[0, : words // 2], pair[1, words // 2 :] = 2 / words, 2 / words
+    stray = np.array(flips)[:, None]
+    pair = (1 - stray) * pair + stray * pair[::-1]
+    rewards = mdp.rewards.copy()
+    rewards[:, 1] = rewards[:, 0]
+    layout = Layout.regular(list(mdp.layout.n_states), 5, X, words)
+    voices = np.array([[pair if x == 0 else pair[::-1]] * S for x in range(X)])
+    return replace(mdp, layout=layout, rewards=rewards, feedback_probabilities=voices)
+
+
+def test_labels_of_words_that_overlap_are_as_sure_as_they_are_right():
+    mdp = overlapping_mdp()
+    logs = list(draw_logs(mdp, 6000, seed=1))
+    model = fit(logs, layout=mdp.layout)
+    rows = list(model.label(logs))
+    truth = np.array([episode.reward for episode in logs])
+    decoded, confidence = columns(rows)
+    right = np.round(decoded) == truth
+    assert abs(right.mean() - confidence.mean()) < 0.06
+    assert right.mean() < 0.97  # the control: nobody can be right always where words overlap
+    wide = [row["high"] - row["low"] for row in rows]
+    assert np.mean(wide) > 0.05
+    assert all(0 <= row["low"] <= row["high"] <= 1 for row in rows)
+
+
+def test_many_words_are_labelled_and_trained_on():
+    mdp = overlapping_mdp(flips=(0.1, 0.1), words=60)
+    logs = list(draw_logs(mdp, 6000, seed=2))
+    model = fit(logs, layout=mdp.layout)
+    decoded, _ = columns(list(model.label(logs)))
+    best = best_actions(mdp, logs)
+    truth = np.array([episode.reward for episode in logs])
+    assert np.mean((decoded >= 0.5)[best] == (truth == 1)[best]) > 0.8
+    assert model.train(logs).stage.places.judgements
+    assert model.diagnose(logs).examination.meanings
+
+
+def test_an_interval_of_a_homogeneous_place_is_what_may_be_there_unseen():
+    logs = list(draw_logs(synthetic_mdp(), EPISODES, seed=1))
+    rows = [row for row in fit(logs).label(logs) if row["reason"] == "homogeneous"]
+    assert rows
+    assert all(row["low"] == 0.0 <= row["decoded_reward"] <= row["high"] < 0.5 for row in rows)
 
 
 def test_uniformity_is_tested():

@@ -1,5 +1,7 @@
 """Agents trained on logs: near the optimum, ordinary checkpoints, and no drop when they go on online."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,6 @@ from tacit.learning.fast import FastLearning
 from tacit.learning.settings import Settings
 from tacit.learning.stage import Setup
 from tacit.logs.encoding import LogReader
-from tacit.logs.record import LogError
 from tacit.logs.writing import LogWriter
 from tacit.offline.fit import fit
 from tacit.planning.transition import TransitionCounts

@@ -48,12 +48,12 @@ from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
 
-TOGETHER = 0.8
+TOGETHER = 0.7
 """Of the interval of f in each place where all of them are at the same end at once: that is rarer than in one."""
 
 
 class Certainty(NamedTuple):
-    """How sure a place is: that it is `heterogeneous`, Pr[r = 1 | y, a] with its interval (V, K), which values were met."""
+    """How sure a place is: whether it is `heterogeneous`, Pr[r = 1 | y, a] with its interval (V, K), values met."""
 
     heterogeneous: float
     rewarded: FloatArray
