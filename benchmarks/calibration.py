@@ -5,7 +5,8 @@ Logs are drawn from problems in which 0 to 40 % of what people say is said by bo
 reward rounded to 0 or 1 is the latent one. Of intervals of what a policy is worth 95 % should hold its exact value.
 
 Run: python benchmarks/calibration.py [--choose] [--seeds 10] [--episodes 4000] [--out DIR]. It writes
-`calibration.json` and `calibration.png`. Problems that judge are never looked at while anything is chosen; `--choose` draws the others.
+`calibration.json` and `calibration.png`. Problems that judge are never looked at while anything is chosen; `--choose`
+draws the others.
 """
 
 from __future__ import annotations
@@ -209,8 +210,8 @@ def print_table(found: dict[str, Any]) -> None:
         values = part["evaluations"]
         print(f"{name}\n  labels, confidence: right (how many)  {'  '.join(cells)}")
         print(
-            f"  values, {values['intervals']} intervals: {values['hold']:.1%} hold the truth, {values['width']:.3f} wide"
-            f"; estimates are {values['off']:.3f} off"
+            f"  values, {values['intervals']} intervals: {values['hold']:.1%} hold the truth, {values['width']:.3f} "
+            f"wide; estimates are {values['off']:.3f} off"
         )
 
 

@@ -29,8 +29,8 @@ from tacit.decoding.orientation import GRID, OVERLAP_SCALE, Worlds, overlap_step
 from tacit.decoding.word_types import fit_types
 
 LITTLE_OVERLAP = 0.05
-"""The mean of t_0 and of 1 - t_1 where words are taken to be exclusive: hardly anybody's are. Chosen by reliability over
-overlaps of 0 to 40 % (`benchmarks/calibration.py --choose`)."""
+"""The mean of t_0 and of 1 - t_1 where words are taken to be exclusive: hardly anybody's are. Chosen by reliability
+over overlaps of 0 to 40 % (`benchmarks/calibration.py --choose`)."""
 DRAWS, SEED = 6, 31
 """Times that t is drawn anew within its noise, and of those draws."""
 SCENARIOS = 120
@@ -64,7 +64,7 @@ class Scenarios(NamedTuple):
 
 
 class OverlapPoints(NamedTuple):
-    """Shares with a t_0 and a t_1 that could be: `weights`, `t_0`, `t_1` (P,), whether `turned` (P,), `shares` (P, K)."""
+    """Shares with a t_0 and a t_1 that could be: `weights`, `t_0`, `t_1`, `turned` (P,) each, `shares` (P, K)."""
 
     weights: FloatArray
     t_0: FloatArray

@@ -26,9 +26,9 @@ class Decoded(NamedTuple):
 
     `decoded_reward` is J(h(x, y, s), a), None where nothing can be said. `low` and `high` are between what the chance
     of a reward lies, given the feedback and the action: what data cannot tell is in it; of a homogeneous state the most
-    that an action may earn there, unseen; None where nothing is decoded, and in conversations. `confidence` is the probability, given the tuples, that the decoded reward
-    rounded to 0 or 1 is the latent one; of a homogeneous state, whose reward is the expectation c, that it is
-    homogeneous (`tacit.decoding.confidence`). `reason` is one of
+    that an action may earn there, unseen; None where nothing is decoded, and in conversations. `confidence` is the
+    probability, given the tuples, that the decoded reward rounded to 0 or 1 is the latent one; of a homogeneous state,
+    whose reward is the expectation c, that it is homogeneous (`tacit.decoding.confidence`). `reason` is one of
 
     - `decoded`: a heterogeneous state, its feedback understood;
     - `lower_bound`: the feedback looks like a reward, but the action is not the best there, and J, which never promises

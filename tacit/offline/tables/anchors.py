@@ -67,6 +67,7 @@ def find_turned(reading: Reading, blind: Judged, turned: Judged, outcomes: SeenC
     if not changed:
         return
     told = [at for at in changed if outcomes.table(*at).any()]
+    where = count_of(len(changed), "state and context", "states and contexts")
     odds = [-turned.leanings.odds(at, turned.beliefs) for at in changed]
     everywhere = (
         " Outcomes elsewhere say that most actions please, everywhere." if turned.beliefs.majority else ""
@@ -75,9 +76,8 @@ def find_turned(reading: Reading, blind: Judged, turned: Judged, outcomes: SeenC
         "turned-by-outcomes",
         "info",
         list_places(reading.counted, changed),
-        f"Known outcomes turned what feedback means in {count_of(len(changed), 'state and context', 'states and contexts')}"
-        f", {len(told)} of them by outcomes of their own; the odds for it are at least {odds_in_words(min(odds))}."
-        f"{everywhere}",
+        f"Known outcomes turned what feedback means in {where}, {len(told)} of them by outcomes of their own; the odds "
+        f"for it are at least {odds_in_words(min(odds))}.{everywhere}",
         "Nothing needs to be done; a few more known outcomes where the odds are low make it surer.",
     )
 

@@ -47,7 +47,6 @@ from tacit.logs.record import EpisodeRecord, Fault
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
-
 TOGETHER = 0.7
 """Of the interval of f in each place where all of them are at the same end at once: that is rarer than in one."""
 
@@ -76,8 +75,8 @@ class EpisodeEnd(NamedTuple):
 class TableMeanings:
     """Counts of tuples, what they say of each place, and what feedback means there.
 
-    `counts` are effective tuples of the reading's groups and values, `outcomes` (S_H, G, V, 2) how often each value went
-    with a known outcome of 0 and of 1, which turn places as they do online.
+    `counts` are effective tuples of the reading's groups and values, `outcomes` (S_H, G, V, 2) how often each value
+    went with a known outcome of 0 and of 1, which turn places as they do online.
     """
 
     layout: Layout

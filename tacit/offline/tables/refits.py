@@ -33,8 +33,8 @@ SEED = 29
 class Refits:
     """What the values of heterogeneous places mean to models fitted to tuples drawn anew, `rewards` a refit.
 
-    Each is Pr[r = 1 | y, a], (places, V, K), rounded, so that what comes out alike is evaluated once; `own` is what they
-    mean to the model itself. `left_out` counts the places that were not drawn anew.
+    Each is Pr[r = 1 | y, a], (places, V, K), rounded, so that what comes out alike is evaluated once; `own` is what
+    they mean to the model itself. `left_out` counts the places that were not drawn anew.
     """
 
     places: list[PlaceIndex]

@@ -61,8 +61,9 @@ def check_minority(meanings: TableMeanings) -> None:
     turned = sum(judgement.turned for judgement in meanings.judgements.values())
     if turned:
         raise LogError(
-            f"an agent of the paper's recipe takes rewarding actions to be the minority, known outcomes showed otherwise "
-            f"in {turned} states and contexts; report success as failure and failure as success there, and fit again"
+            f"an agent of the paper's recipe takes rewarding actions to be the minority, known outcomes showed "
+            f"otherwise in {turned} states and contexts; report success as failure and failure as success there, and "
+            "fit again"
         )
 
 
