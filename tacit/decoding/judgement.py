@@ -26,13 +26,11 @@ from scipy.special import betaincinv, ndtri
 
 from tacit.base.arrays import FloatArray
 from tacit.base.validation import check_number, check_whole
-from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import ramp
-from tacit.decoding.orientation import Leaning, is_sure, lean, turn_odds
+from tacit.decoding.orientation import Leaning, is_sure, lean, outcome_odds, turn_odds
 from tacit.decoding.posterior import ideal_posterior
 from tacit.decoding.power import expected_gain, gain_wanted, largest_unseen
 from tacit.decoding.word_types import WordTypes, fit_types, soften
-from tacit.problem.layout import Layout
 
 UNKNOWN, HETEROGENEOUS, HOMOGENEOUS = "unknown", "heterogeneous", "homogeneous"
 """The kinds of a last state in a context (Assumption 2.3); unknown until there are tuples enough to tell."""
@@ -111,6 +109,12 @@ class Judgement:
         """Return the standard errors by which sum f stays below K/2, before it was turned."""
         f, K = 1 - self.f if self.turned else self.f, len(self.f)
         return (K / 2 - float(f.sum())) / sum_error(f, self.tuples)
+
+    def says(self, known: FloatArray) -> tuple[Leaning | None, float, float]:
+        """Return how it leans, by how many errors sum f stays below K/2, and the log odds of known outcomes (Y, 2)."""
+        if self.kind != HETEROGENEOUS:
+            return None, 0.0, 0.0
+        return self.leaning, self.minority, outcome_odds(known, self.phi)
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return (low, high), both (K,), between which f lies whatever words both sides say, two errors wide."""
@@ -220,14 +224,6 @@ def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
         )  # by each tuple
         all_told = max(gain_wanted(K, 0.0, settings.significance), tuples * shown) / asked
     return float(max(all_told - tuples, (settings.least_each - judgement.tuples.min()) * K, 1.0))
-
-
-def judge_all(
-    layout: Layout, counts: SeenCounts, c: float, settings: JudgementSettings
-) -> dict[tuple[int, int], Judgement]:
-    """Return the judgement of every (ending, context) that has tuples."""
-    n_actions = layout.endings.n_actions
-    return {(s, x): judge(table[:, : n_actions[s]], c, settings) for (s, x), table in counts.tables()}
 
 
 def estimate_constants(judgements: Iterable[Judgement], level: float = LEVEL) -> Constants | None:

@@ -18,6 +18,7 @@ nobody is pleased by has t near 0 only where words are exclusive.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -89,10 +90,25 @@ def log_density(f: FloatArray) -> float:
 @kernel
 def overlap_evidence(shares: FloatArray) -> float:
     """Return the log evidence of shares (K,) over all t_0 and t_1 under which rewards are the minority."""
-    K = len(shares)
-    low, high = min(shares.min() + WIDENED, 1.0), max(shares.max() - WIDENED, 0.0)
-    step_0, step_1 = low / GRID, (1 - high) / GRID
+    step_0, step_1 = overlap_steps(shares)
     total = 0.0
+    for weight in overlap_weights(shares, OVERLAP_SCALE).ravel():
+        total += weight
+    return math.log(total * step_0 * step_1 + 1e-12)
+
+
+@kernel
+def overlap_steps(shares: FloatArray) -> tuple[float, float]:
+    """Return the steps of t_0 and of 1 - t_1 between the values that are weighed, at (i + 1/2) steps."""
+    low, high = min(shares.min() + WIDENED, 1.0), max(shares.max() - WIDENED, 0.0)
+    return low / GRID, (1 - high) / GRID
+
+
+@kernel
+def overlap_weights(shares: FloatArray, scale: float) -> FloatArray:
+    """Return how likely each (t_0, 1 - t_1), of this mean beforehand, is given shares (K,), (GRID, GRID)."""
+    K, (step_0, step_1) = len(shares), overlap_steps(shares)
+    weights = np.zeros((GRID, GRID))
     for i in range(GRID):
         t_0 = (i + 0.5) * step_0
         for j in range(GRID):
@@ -103,9 +119,9 @@ def overlap_evidence(shares: FloatArray) -> float:
             f = np.minimum(np.maximum((shares - t_0) / span, 0.0), 1.0)
             if f.sum() > K / 2:
                 continue
-            prior = math.exp(-(t_0 + above) / OVERLAP_SCALE) / OVERLAP_SCALE**2
-            total += prior * math.exp(log_density(f)) / span**K
-    return math.log(total * step_0 * step_1 + 1e-12)
+            prior = math.exp(-(t_0 + above) / scale) / scale**2
+            weights[i, j] = prior * math.exp(log_density(f)) / span**K
+    return weights
 
 
 class Beliefs(NamedTuple):
@@ -122,6 +138,14 @@ class Beliefs(NamedTuple):
         if (self.found, self.majority) != (other.found, other.majority):
             return frozenset(range(groups))
         return self.overlapping ^ other.overlapping
+
+
+class Worlds(NamedTuple):
+    """Log odds of one place: that words overlap there, and of the turn with sum t <= K/2 in either world."""
+
+    overlap: float
+    exclusive: float
+    overlapping: float
 
 
 class Leanings:
@@ -148,17 +172,31 @@ class Leanings:
         self, at: tuple[int, int], leaning: Leaning | None, minority: float, told: float
     ) -> Leanings:
         """Return them with what a place says now; nothing if it is not heterogeneous."""
+        return self.with_all({at: (leaning, minority, told)})
+
+    def with_all(self, said: Mapping[tuple[int, int], tuple[Leaning | None, float, float]]) -> Leanings:
+        """Return them with what several places say now: (leaning, minority, told) each."""
         rows = self.rows.copy()
-        rows[:, at[0], at[1]] = 0.0
-        if leaning is not None:
-            evidence = min(max(leaning.overlapping - leaning.exclusive, -MOST_EACH), MOST_EACH)
-            rows[:, at[0], at[1]] = minority, evidence, leaning.standing, told
+        for (s, x), (leaning, minority, told) in said.items():
+            rows[:, s, x] = 0.0
+            if leaning is not None:
+                evidence = min(max(leaning.overlapping - leaning.exclusive, -MOST_EACH), MOST_EACH)
+                rows[:, s, x] = minority, evidence, leaning.standing, told
         return Leanings(rows)
 
     def odds(self, at: tuple[int, int], beliefs: Beliefs) -> float:
         """Return the log odds that sum t <= K/2 is the right turn of a place."""
         row: list[float] = [float(each[at]) for each in (self.minority, self.standing, self.told)]
         return turn_odds(row[0], row[1], row[2], at[1] in beliefs.overlapping, beliefs.majority)
+
+    def worlds(self, at: tuple[int, int], beliefs: Beliefs) -> Worlds:
+        """Return what is believed of a place, without deciding in which world it is."""
+        minority, standing, told = (float(each[at]) for each in (self.minority, self.standing, self.told))
+        return Worlds(
+            float(self.evidence[:, at[1]].sum()) - PRIOR_NATS,
+            turn_odds(minority, standing, told, overlapping=False, majority=beliefs.majority),
+            turn_odds(minority, standing, told, overlapping=True, majority=beliefs.majority),
+        )
 
     def weigh(self) -> Beliefs:
         """Return what all places say together."""

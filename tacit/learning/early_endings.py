@@ -11,14 +11,12 @@ for in those that are not settled, those say that are.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.decoding.counts import CountShape, PlaceIndex
-from tacit.decoding.judgement import Judgement, JudgementSettings
 from tacit.problem.layout import Layout
 
 OFTEN = 12
@@ -45,28 +43,6 @@ def find_passing(layout: Layout, counts: IntArray) -> BoolArray:
         over = rows[np.arange(n), :, endings.ended[layers + 1]]
         passing[:n] = find_passing_among(taken, over)
     return passing
-
-
-def leave_out(counts: FloatArray, passing: BoolArray, settings: JudgementSettings) -> BoolArray:
-    """Return which `passing` actions (K,) a place is judged without, on counts (Y, K): those with too few tuples.
-
-    None is left out where there is no other: the place is not known then.
-    """
-    left_out: BoolArray = passing & (counts.sum(axis=0) < settings.least_each)
-    return np.zeros_like(left_out) if left_out.all() else left_out
-
-
-def widen(judgement: Judgement, counts: FloatArray, left_out: BoolArray) -> Judgement:
-    """Return a judgement of some actions as one of all (K,): the others are worth what their own few tuples mean."""
-    if not left_out.any():
-        return judgement
-    K, tuples = len(left_out), counts.sum(axis=0)
-    share = judgement.phi @ counts / np.maximum(tuples, 1)  # (K,)
-    f, expected = share, share.copy()
-    rewards = np.repeat(judgement.phi[:, None], K, axis=1)
-    f[~left_out], expected[~left_out] = judgement.f, judgement.expected
-    rewards[:, ~left_out] = judgement.rewards
-    return replace(judgement, tuples=tuples, f=f, expected=expected, rewards=rewards)
 
 
 def find_passing_among(taken: FloatArray | IntArray, over: FloatArray | IntArray) -> BoolArray:

@@ -206,12 +206,20 @@ class FastLearning:
 
     @classmethod
     def from_counts(
-        cls, setup: Setup, counts: SeenCounts, dynamics: TransitionEstimate, episodes: int
+        cls,
+        setup: Setup,
+        counts: SeenCounts,
+        dynamics: TransitionEstimate,
+        episodes: int,
+        outcomes: SeenCounts | None = None,
     ) -> FastLearning:
-        """Return the stage that has seen these tuples and dynamics in so many episodes: what logs leave behind."""
+        """Return the stage that has seen these tuples, dynamics and outcomes in so many episodes: what logs leave."""
         stage = cls(setup)
-        passing = find_passing(setup.layout, dynamics.counts(0)) if setup.layout.ends_early else None
-        stage.places.take(counts, passing)
+        if setup.layout.ends_early:
+            passing = find_passing(setup.layout, dynamics.counts(0))
+            stage.places.take(counts, outcomes, passing)
+        else:
+            stage.places.take(counts, outcomes)
         stage.dynamics = dynamics
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)

@@ -17,22 +17,26 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.changes import Change, Changes, assign, commit, put, remove
 from tacit.base.saved import Saved
-from tacit.decoding.common_meaning import find_common_meaning, read_by
 from tacit.decoding.counts import PlaceIndex, RunningCounts, SeenCounts
 from tacit.decoding.judgement import (
-    EXCLUSIVE,
-    HETEROGENEOUS,
     HOMOGENEOUS,
-    OVERLAPPING,
     Judgement,
     JudgementSettings,
     judge,
     tuples_wanted,
-    turn,
 )
-from tacit.decoding.orientation import Beliefs, Leanings, is_sure, outcome_odds
+from tacit.decoding.orientation import Beliefs, Leanings
+from tacit.decoding.together import (
+    judge_together,
+    leave_out,
+    leave_out_all,
+    overlap_of,
+    read_alike,
+    turn_by,
+    widen,
+)
 from tacit.decoding.tuples import counted_shape
-from tacit.learning.early_endings import leave_out, read_left_out, save_left_out, widen
+from tacit.learning.early_endings import read_left_out, save_left_out
 from tacit.problem.layout import Layout
 
 HALVED = 2
@@ -169,23 +173,33 @@ class Places:
         saved = Saved.of(state)
         counts = SeenCounts.from_state(self._layout, saved.part("counts"), whole=True)
         judged = SeenCounts.from_state(self._layout, saved.part("judged"), whole=True)
-        outcomes = read_outcomes(self._shape, saved.part("outcomes"))
+        outcomes = restore_outcomes(self._shape, saved.part("outcomes"))
         saved.check(judged.is_within(counts), "judged", "no more than was counted")
         due = judging_due(judged)
         still = all(tuples < due[place] for place, tuples in zip(counts.places, counts.tuples, strict=True))
         saved.check(still, "judged", f"what was counted when it had last grown by {GROWTH}")
-        self.outcomes = RunningCounts((*self._shape[:3], 2), outcomes)
         self._left_out = read_left_out(self._layout, self._shape, saved)
-        self.take(judged)
+        self._take(judged, outcomes)
         self.counts = RunningCounts(self._shape, counts)
 
-    def take(self, counts: SeenCounts, passing: BoolArray | None = None) -> None:
-        """Take up counts, those of logs or saved ones, and judge every place on them; `passing` (S_H, K) pass on."""
+    def take(
+        self, counts: SeenCounts, outcomes: SeenCounts | None = None, passing: BoolArray | None = None
+    ) -> None:
+        """Take up counts and known outcomes of logs and judge every place on them; `passing` (S_H, K) pass on."""
+        if passing is not None:
+            self._left_out = leave_out_all(self._layout, counts, passing, self._settings)
+        nothing = SeenCounts.empty((*self._shape[:3], 2))
+        self._take(counts, nothing if outcomes is None else outcomes)
+
+    def _take(self, counts: SeenCounts, outcomes: SeenCounts) -> None:
+        self.outcomes = RunningCounts(outcomes.shape, outcomes)
         self.counts, self._judged = RunningCounts(self._shape, counts), RunningCounts(self._shape, counts)
         self._due = judging_due(counts)
-        for place, table in counts.tables():
-            left_out = self._left_out.get(place) if passing is None else passing[place[0]]
-            commit(self._judge(place, table, self.outcomes.table(*place), left_out))
+        known = self._c, self._settings, self._left_out
+        judged = judge_together(self._layout, counts, outcomes, *known)
+        self._leanings, self.beliefs = judged.leanings, judged.beliefs
+        for place, judgement in judged.judgements.items():
+            commit(self._put(place, judged.found[place], judgement))
 
     def _judge(
         self, place: PlaceIndex, counts: FloatArray, known: FloatArray, passing: BoolArray | None
@@ -198,10 +212,7 @@ class Places:
             out = out if passing is None else out | passing[: table.shape[1]]
             left_out = leave_out(table, out, self._settings)
         found = self._found_in(place, table[:, ~left_out], self.beliefs)
-        heterogeneous = found.kind == HETEROGENEOUS
-        told = outcome_odds(known, found.phi) if heterogeneous else 0.0
-        minority = found.minority if heterogeneous else 0.0
-        leanings = self._leanings.replaced(place, found.leaning, minority, told)
+        leanings = self._leanings.replaced(place, *found.says(known))
         beliefs = leanings.weigh()
         changes: list[Change] = [assign(self, "_leanings", leanings), assign(self, "beliefs", beliefs)]
         if self._layout.ends_early or self._layout.retired:
@@ -210,8 +221,8 @@ class Places:
         known_of = {other: self._known(other) for other in self._found if other[1] in differing}
         known_of[place] = Known(found, table, left_out)
         renewed = {at: self._renew(at, each, leanings, beliefs) for at, each in known_of.items()}
-        for group in sorted({at[1] for at in renewed}) if self._layout.ends_early else ():
-            renewed |= self._read_alike(group, known_of, renewed)
+        if self._layout.ends_early:
+            renewed |= self._read_alike(known_of, renewed)
         return (*changes, *(change for at, pair in renewed.items() for change in self._put(at, *pair)))
 
     def _found_in(self, place: PlaceIndex, table: FloatArray, beliefs: Beliefs) -> Judgement:
@@ -229,32 +240,28 @@ class Places:
     ) -> tuple[Judgement, Judgement]:
         """Return the judgement of a place before it is turned, and as it is where these beliefs hold."""
         found, group = known.found, place[1]
-        if found.kind == HETEROGENEOUS:
-            odds = leanings.odds(place, beliefs)
-            turned = turn(found, odds, is_sure(odds, group in beliefs.overlapping), self._settings)
-            return found, widen(turned, known.table, known.left_out)
         if found.kind == HOMOGENEOUS and overlap_of(beliefs, group) != overlap_of(self.beliefs, group):
             found = self._found_in(place, known.table[:, ~known.left_out], beliefs)
-        return found, widen(found, known.table, known.left_out)
+        turned = turn_by(found, place, leanings, beliefs, self._settings)
+        return found, widen(turned, known.table, known.left_out)
 
     def _read_alike(
         self,
-        group: int,
         known_of: Mapping[PlaceIndex, Known],
         renewed: Mapping[PlaceIndex, tuple[Judgement, Judgement]],
     ) -> dict[PlaceIndex, tuple[Judgement, Judgement]]:
-        """Return the homogeneous endings of a group as the common meaning of its words reads them."""
-        here = [at for at in {*self._found, *renewed} if at[1] == group]
-        tables = {at: (known_of[at] if at in known_of else self._known(at)).table for at in sorted(here)}
-        pairs = {
-            at: renewed[at] if at in renewed else (self._found[at], self.judgements[at]) for at in tables
-        }
-        phi = find_common_meaning(((pairs[at][1], table) for at, table in tables.items()), self._settings)
-        return {
-            at: (found, read_by(phi, judgement, tables[at], self._c))
-            for at, (found, judgement) in pairs.items()
-            if judgement.kind == HOMOGENEOUS
-        }
+        """Return the homogeneous places of the groups of those that are renewed, as their words are read in common."""
+        read: dict[PlaceIndex, tuple[Judgement, Judgement]] = {}
+        for group in sorted({at[1] for at in renewed}):
+            places = sorted(at for at in {*self._found, *renewed} if at[1] == group)
+            tables = {at: (known_of[at] if at in known_of else self._known(at)).table for at in places}
+            pairs = {
+                at: renewed[at] if at in renewed else (self._found[at], self.judgements[at]) for at in places
+            }
+            here = {at: judgement for at, (_, judgement) in pairs.items()}
+            alike = read_alike(here, tables, self._c, self._settings)
+            read |= {at: (pairs[at][0], judgement) for at, judgement in alike.items()}
+        return read
 
     def _put(self, place: PlaceIndex, found: Judgement, judgement: Judgement) -> Changes:
         """Return a judgement written down, before and after it is turned, as planning and decoding need it."""
@@ -289,16 +296,6 @@ def first_wants(layout: Layout, c: float, settings: JudgementSettings) -> FloatA
     return np.array([untold[int(K)] for K in layout.endings.n_actions])
 
 
-def overlap_of(beliefs: Beliefs, group: int) -> tuple[float, ...]:
-    """Return what share of either side may talk like the other in a place in which nothing was found.
-
-    As long as nothing was found anywhere, words may overlap: looking on costs nothing then.
-    """
-    if not beliefs.found:
-        return EXCLUSIVE, OVERLAPPING
-    return (OVERLAPPING,) if group in beliefs.overlapping else (EXCLUSIVE,)
-
-
 def judging_due(judged: SeenCounts) -> FloatArray:
     """Return at how many tuples each place is judged anew, (S_H, G), by what it was judged on."""
     due: FloatArray = np.ones(judged.shape[:2])
@@ -307,7 +304,7 @@ def judging_due(judged: SeenCounts) -> FloatArray:
     return due
 
 
-def read_outcomes(shape: tuple[int, int, int, int], saved: Saved) -> SeenCounts:
+def restore_outcomes(shape: tuple[int, int, int, int], saved: Saved) -> SeenCounts:
     """Return the saved known outcomes of each (s, x, y)."""
     S, G, Y, _ = shape
     cells = saved.indices("cells", S * G * Y * 2)

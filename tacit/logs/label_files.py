@@ -62,7 +62,7 @@ def label_schema() -> Any:
     """Return the columns of a Parquet file of labels; names of episodes are strings there."""
     arrow = arrow_module()
     text, number = arrow.string(), arrow.float64()
-    return arrow.schema(zip(COLUMNS, (text, number, number, text, text), strict=True))
+    return arrow.schema(zip(COLUMNS, (text, number, number, text, text, number, number), strict=True))
 
 
 def _json_lines(labels: Labels) -> bytes:

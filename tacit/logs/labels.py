@@ -25,9 +25,11 @@ SILENT, ABANDONED = "silent", "abandoned"
 class Decoded(NamedTuple):
     """What an episode's feedback means.
 
-    `decoded_reward` is J(h(x, y, s), a), None where nothing can be said. `confidence` is the probability, given the
-    tuples, that this reward rounded to 0 or 1 is the latent one; of a homogeneous state, whose reward is the
-    expectation c, that it is homogeneous (`tacit.decoding.confidence`). `reason` is one of
+    `decoded_reward` is J(h(x, y, s), a), None where nothing can be said. `low` and `high` are between what the chance
+    of a reward lies, given the feedback and the action: what data cannot tell is in it; of a homogeneous state the most
+    that an action may earn there, unseen; None where nothing is decoded, and in conversations. `confidence` is the
+    probability, given the tuples, that the decoded reward rounded to 0 or 1 is the latent one; of a homogeneous state,
+    whose reward is the expectation c, that it is homogeneous (`tacit.decoding.confidence`). `reason` is one of
 
     - `decoded`: a heterogeneous state, its feedback understood;
     - `lower_bound`: the feedback looks like a reward, but the action is not the best there, and J, which never promises
@@ -43,6 +45,8 @@ class Decoded(NamedTuple):
     confidence: float
     state_kind: str
     reason: str
+    low: float | None = None
+    high: float | None = None
 
     @staticmethod
     def nothing(reason: str) -> Decoded:
@@ -50,9 +54,9 @@ class Decoded(NamedTuple):
         return Decoded(None, 0.0, UNKNOWN, reason)
 
     @staticmethod
-    def homogeneous(c: float, confidence: float) -> Decoded:
-        """Return what is said where no action is better than another."""
-        return Decoded(c, confidence, HOMOGENEOUS, HOMOGENEOUS)
+    def homogeneous(c: float, confidence: float, hope: float | None = None) -> Decoded:
+        """Return what is said where no action is better than another, or none earns more than `hope`, unseen."""
+        return Decoded(c, confidence, HOMOGENEOUS, HOMOGENEOUS, None if hope is None else 0.0, hope)
 
 
 class LabelledRow(TypedDict):
@@ -63,6 +67,8 @@ class LabelledRow(TypedDict):
     confidence: float
     state_kind: str
     reason: str
+    low: float | None
+    high: float | None
 
 
 COLUMNS = tuple(LabelledRow.__annotations__)
@@ -90,7 +96,8 @@ def read_labels(path: str | os.PathLike[str]) -> Iterator[LabelledRow]:
         try:
             row = raw.record if raw.record is not None else parse_json(raw.line_text)
             told = (float(row["confidence"]), row.get("state_kind", UNKNOWN), row["reason"])
-            yield label_row(row["episode"], Decoded(row.get("decoded_reward"), *told))
+            bounds = (row.get("low"), row.get("high"))
+            yield label_row(row["episode"], Decoded(row.get("decoded_reward"), *told, *bounds))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise LogError(
                 f"{raw.file}, line {raw.line}: a label must be a row that `tacit label` wrote"

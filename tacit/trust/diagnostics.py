@@ -23,9 +23,9 @@ from tacit.decoding.judgement import (
     Judgements,
     JudgementSettings,
     estimate_constants,
-    judge_all,
     tuples_wanted,
 )
+from tacit.decoding.together import judge_all
 from tacit.decoding.tuples import check_finite, counted_shape
 from tacit.problem.layout import Layout
 from tacit.trust.anchors import Anchor, find_orientation, meaning_by_phi

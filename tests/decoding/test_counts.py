@@ -9,8 +9,9 @@ from tacit.base.changes import commit
 from tacit.base.checkpoint import CheckpointError
 from tacit.decoding.counts import RunningCounts, SeenCounts, TupleCounts, count_tuples
 from tacit.decoding.inverse_kinematics import fit_posterior
-from tacit.decoding.judgement import JudgementSettings, judge_all
+from tacit.decoding.judgement import JudgementSettings
 from tacit.decoding.posterior import PosteriorSettings
+from tacit.decoding.together import judge_all
 from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 

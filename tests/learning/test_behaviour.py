@@ -13,9 +13,11 @@ from tacit.envs.layered import LayeredEnv
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp, suite_settings
 from tacit.envs.synthetic import synthetic, synthetic_mdp
 from tacit.experiments.learners import LEARNERS
+from tacit.learning import fast
 from tacit.learning.settings import CollectionSettings, HomingSettings, Settings
 from tacit.planning.regression import OracleSettings
-from tacit.problem.mdp import evaluate_policy, solve_optimal
+from tacit.problem.layout import Layout
+from tacit.problem.mdp import ContextualMDP, evaluate_policy, largest_reach, solve_optimal
 from tacit.simulate import Simulation
 
 pytestmark = pytest.mark.compiled
@@ -124,6 +126,46 @@ def test_the_fast_recipe_on_a_random_problem_of_the_suite():
     uniform = [evaluate_policy(env.mdp, x, env.layout.uniform_policy) for x in range(len(weights))] @ weights
     assert regrets[-2000:].mean() < 0.1 * (best - uniform)
     assert regrets[:200].mean() > 0.3 * (best - uniform), "the control: at first it cannot know"
+
+
+def lock_env(turns=9, actions=10, consolation=0.3):
+    """Return a lock: one action a turn leads on to where it is good, the others to a consolation or nowhere."""
+    layout = Layout.regular([1, *[3] * (turns - 1)], actions, n_contexts=1, n_feedback=2)
+    generator = np.random.default_rng(7)
+    transitions = np.zeros((turns - 1, 3, actions, 3))
+    transitions[:, 1, :, 1] = transitions[:, 2, :, 2] = 1.0
+    for h in range(turns - 1):
+        transitions[h, 0, np.arange(actions), generator.integers(1, 3, actions)] = 1.0
+        transitions[h, 0, generator.integers(actions)] = [1.0, 0.0, 0.0]
+    rewards = np.zeros((1, 3, actions))
+    rewards[0, 0, 2], rewards[0, 1, 4] = 0.9, consolation
+    feedback = np.tile(np.eye(2), (1, 3, 1, 1))
+    return LayeredEnv(ContextualMDP(layout, np.ones(1), transitions, rewards, feedback))
+
+
+@pytest.mark.parametrize("hopes", [True, False])
+def test_the_fast_recipe_opens_a_lock_beside_a_consolation(hopes, monkeypatch):
+    """0.9 behind one way in 100 million, 0.3 beside it; the control plans by smoothed counts, without hope."""
+    if not hopes:
+        hope = fast.plan_optimistic
+        monkeypatch.setattr(fast, "plan_optimistic", lambda counts, *rest: hope(counts + 1, *rest[:-1], 0.0))
+    env = lock_env()
+    agent = LEARNERS["tacit_fast"].make(env.layout, BUDGET, 0)
+    _, _, regrets, _ = Simulation(agent, GymSource(env), 0, env.mdp).run(3000).arrays()
+    assert (regrets[-500:].mean() < 0.1) == hopes
+
+
+def test_endings_that_were_hardly_reached_come_with_a_bound():
+    """State 5 is reached once in a thousand tries at best: nothing is known at first, and little is left later."""
+    env = random_mdp(1000, suite_settings(1000))
+    agent = LEARNERS["tacit_fast"].make(env.layout, BUDGET, 0)
+    endings = range(env.layout.endings.size)
+    assert agent.stage.bound_reach(0, endings).tolist() == [1.0] * len(endings)
+    Simulation(agent, GymSource(env), 0, env.mdp).run(4000)
+    bounds, truth = agent.stage.bound_reach(0, endings), largest_reach(env.mdp)[-1]
+    assert np.all(bounds >= truth)
+    assert bounds[5] < 0.2
+    assert agent.stage.places.counts.seen().by_ending()[5] < 40
 
 
 def test_the_fast_recipe_revises_a_wrong_judgement():

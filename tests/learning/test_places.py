@@ -105,6 +105,21 @@ def test_a_place_in_which_nothing_is_found_hopes_less_with_every_tuple():
     assert hopes[-1] < 0.3 < hopes[0]
 
 
+def test_a_place_that_turns_out_to_tell_nothing_is_judged_on_all_its_tuples():
+    """When it is the only one that told anything, what is believed of all changes with it, and it is judged again."""
+    places = places_of()
+    for n in range(48):
+        a = n % 4
+        commit(places.learn((0, 0, int(a == 0), a), None))
+    assert places.judgements[0, 0].kind == HETEROGENEOUS
+    for n in range(400):
+        a, said = n % 4, n % 4 != 0 if n < 96 else (n // 4) % 2 == 0
+        commit(places.learn((0, 0, int(said), a), None))
+        judged = sum(places.to_state()["judged"]["numbers"])
+        assert places.judgements[0, 0].tuples.sum() == judged
+    assert places.judgements[0, 0].kind == HOMOGENEOUS
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_restored_is_what_was_saved(seed):
     generator = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs import lines, packing, pieces
 from tacit.logs.convert import convert
-from tacit.logs.labels import COLUMNS
+from tacit.logs.labels import COLUMNS, read_labels
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, check_raws, read_logs
 from tacit.logs.record import LogError
@@ -63,6 +63,17 @@ def test_one_process_or_two_write_the_same_bytes(logs, model, tmp_path, ending):
     for processes in (1, 2):
         model.label(logs / "logs.jsonl", tmp_path / f"{processes}.{ending}", processes=processes)
     assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()
+
+
+def test_labels_have_these_columns_and_no_others(logs, model, tmp_path):
+    names = ("episode", "decoded_reward", "confidence", "state_kind", "reason", "low", "high")
+    model.label(logs / "logs.jsonl", tmp_path / "labels.parquet")
+    schema = pyarrow.parquet.read_schema(tmp_path / "labels.parquet")
+    assert COLUMNS == tuple(schema.names) == names
+    assert [str(schema.field(name).type) for name in ("low", "high")] == ["double", "double"]
+    (row, *_) = read_labels(tmp_path / "labels.parquet")
+    assert tuple(row) == names
+    assert row["low"] <= row["high"]
 
 
 def test_parquet_holds_what_json_lines_hold(logs, model, tmp_path):

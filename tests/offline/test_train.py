@@ -1,5 +1,7 @@
 """Agents trained on logs: near the optimum, ordinary checkpoints, and no drop when they go on online."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from drawn_counts import everybody_spoke
@@ -15,7 +17,6 @@ from tacit.learning.fast import FastLearning
 from tacit.learning.settings import Settings
 from tacit.learning.stage import Setup
 from tacit.logs.encoding import LogReader
-from tacit.logs.record import LogError
 from tacit.logs.writing import LogWriter
 from tacit.offline.fit import fit
 from tacit.planning.transition import TransitionCounts
@@ -77,14 +78,22 @@ def test_first_states_that_differ_are_played_after_a_start():
     assert LogReader(agent.layout).steps == 2
 
 
-def test_decodings_that_anchors_turned_round_are_not_trained_on():
+def most_please(n, seed):
+    """Return logs of the paper's problem in which what failed pleases, and the problem."""
     mdp = synthetic().mdp
-    logs = [
-        each.__class__(each.episode, each.context, each.steps, each.feedback, reward=1 - each.reward)
-        for each in draw_logs(mdp, 6000, seed=2)
-    ]
-    with pytest.raises(LogError, match="minority"):
-        fit(logs, anchors="settle").train(logs)
+    rewards = mdp.rewards.copy()
+    rewards[:, 0] = 1 - rewards[:, 0]
+    turned = replace(mdp, rewards=rewards)
+    return list(draw_logs(turned, n, seed)), turned
+
+
+def test_known_outcomes_turn_what_an_agent_learns():
+    logs, mdp = most_please(6000, seed=2)
+    agent = fit(logs, anchors="settle").train(logs)
+    assert agent.stage.places.beliefs.majority
+    assert shortfall(agent, mdp) < 0.05
+    blind = fit(logs).train(logs)
+    assert shortfall(blind, mdp) > 0.3
 
 
 @pytest.mark.compiled
@@ -113,5 +122,5 @@ def test_the_stage_of_counts_is_the_one_that_would_have_counted():
     for x in (0, 1):
         np.testing.assert_array_equal(stage.plan(x, 0.5).policy, again.plan(x, 0.5).policy)
     for at, judgement in stage.places.judgements.items():
-        np.testing.assert_array_equal(judgement.phi, again.judgements[at].phi)
+        np.testing.assert_array_equal(judgement.phi, again.places.judgements[at].phi)
     assert stage.places.counts.seen().total == counts.sum()

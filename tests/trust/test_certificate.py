@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from drawn_counts import everybody_spoke
 
-from tacit.decoding.judgement import JudgementSettings, judge_all
+from tacit.decoding.judgement import JudgementSettings
+from tacit.decoding.together import judge_all
 from tacit.problem.layout import Layout
 from tacit.trust import certificate
 from tacit.trust.certificate import describe_places, distance_and_chance, find_unlisted_places, trim

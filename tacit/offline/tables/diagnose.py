@@ -10,9 +10,9 @@ from tacit.offline.passes import read_through
 from tacit.offline.tables.anchors import (
     MOST_ANCHORS,
     KnownOutcome,
+    count_outcomes,
     find_agreement,
     known_outcome,
-    read_outcomes,
 )
 from tacit.offline.tables.examination import TableExamination, examine_table
 from tacit.offline.tables.meanings import TableMeanings
@@ -36,7 +36,7 @@ def diagnose_table(
     for episode in read_through(source, LogReader(meanings.layout).read, problems, progress):
         if len(known) < MOST_ANCHORS and (outcome := known_outcome(episode)) is not None:
             known.append(outcome)
-    outcomes = read_outcomes(meanings.reading, known)
+    outcomes = count_outcomes(meanings.reading, known)
     findings = [finding for finding in certificate.findings if finding.code not in ANCHOR_CODES]
     findings += (f for f in find_agreement(meanings.reading, meanings.judgements, outcomes) if f != MINORITY)
     examination = examine_table(meanings, certificate, worst_first(findings))

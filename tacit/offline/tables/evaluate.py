@@ -1,15 +1,18 @@
 """What another policy would have earned: its value from logs and a reward model, with intervals.
 
-Feedback is read in two ways. Its meaning phi(y) is the reward itself wherever feedback tells it (Assumption 2.2), for
-every action: the estimates are of the value under it. The decoded reward J that labels carry counts rewards of the best
-actions alone and so never promises too much (Lemma 3.7): its value is given beside, as a lower bound.
+Feedback is read in two ways. What it means, Pr[r = 1 | y, a], is the reward itself wherever feedback tells it
+(Assumption 2.2): the estimates are of the value under it. The decoded reward J that labels carry counts rewards of the
+best actions alone and so never promises too much (Lemma 3.7): its value is given beside, as a lower bound.
 
-Three kinds of error enter an interval. Sampling: the standard errors of `off_policy`. The decoder: its tuples are
+Four kinds of error enter an interval. Sampling: the standard errors of `off_policy`. The decoder: its tuples are
 drawn anew and judged again, and the spread of the values under the meanings that come out is added to the variance.
-What it cannot decode: such an episode counts 0 at the lower end and 1 at the upper.
+What data cannot tell where both sides say the same words: the value at the lower ends of all f, and at the upper
+(`tacit.decoding.confidence`). What it cannot decode: such an episode counts 0 at the lower end and 1 at the upper.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -67,10 +70,11 @@ def evaluate_paths(paths: LoggedPaths, meanings: TableMeanings, policy: PolicyCh
         policies = stack_policies(found, paths.contexts)
         ratios = chosen_chances(paths, policies) / chances
     weights = episode_weights(ratios)
-    phi, refits = meanings_of_ends(paths, meanings), refit_meanings(meanings)
-    undecoded = float(weights @ np.isnan(phi)) / max(float(weights.sum()), 1e-12)
-    estimates = intervals(paths, policies, ratios, phi, refits, meanings.c)
-    lower_bounds = intervals(paths, policies, ratios, decoded_ends(paths, meanings), None, meanings.c)
+    meant, refits = meant_ends(paths, meanings), refit_meanings(meanings)
+    undecoded = float(weights @ np.isnan(meant.middle)) / max(float(weights.sum()), 1e-12)
+    estimates = intervals(paths, policies, ratios, meant, refits, meanings.c)
+    decoded = certain_ends(decoded_ends(paths, meanings))
+    lower_bounds = intervals(paths, policies, ratios, decoded, None, meanings.c)
     doubts = find_doubts(weights, untried_mass(paths, policies, ratios), undecoded, estimated)
     findings = [*doubts, *find_not_estimated(estimates, weights), *find_bounded_refits(refits)]
     return Evaluation(
@@ -101,25 +105,20 @@ def intervals(
     paths: LoggedPaths,
     policies: FloatArray,
     ratios: FloatArray,
-    rewards: FloatArray,
+    rewards: EndRewards,
     refits: Refits | None,
     c: float,
 ) -> dict[str, PolicyValue | None]:
-    """Return every estimator's value and interval under rewards of the episodes (n,), NaN where unknown.
+    """Return every estimator's value and interval under rewards of the episodes; None where they cannot be computed."""
 
-    None where they cannot be computed.
-    """
+    def values(earned: FloatArray) -> dict[str, Estimated]:
+        return estimate_values(paths, policies, ratios, np.nan_to_num(earned, nan=c))
 
-    def values(earned: FloatArray, unknown: float) -> dict[str, Estimated]:
-        return estimate_values(paths, policies, ratios, np.nan_to_num(earned, nan=unknown))
-
-    middle = values(rewards, c)
-    certain = not np.isnan(rewards).any()
-    low, high = (middle, middle) if certain else (values(rewards, 0.0), values(rewards, 1.0))
+    middle, low, high = (values(each) for each in rewards)
     others, counts, drawn = [], np.empty(0), 0
     if refits is not None:
-        others = [values(refit, c) for refit in refits.of_ends(paths, rewards)]
-        counts, drawn = refits.counts, len(refits.phi)
+        others = [values(refit) for refit in refits.of_ends(paths, rewards.middle)]
+        counts, drawn = refits.counts, len(refits.rewards)
     z = float(ndtri(0.5 + LEVEL / 2))
     found = {}
     for name in ESTIMATORS:
@@ -136,12 +135,28 @@ def intervals(
     return found
 
 
-def meanings_of_ends(paths: LoggedPaths, meanings: TableMeanings) -> FloatArray:
-    """Return what each episode's feedback means whatever the action, (n,); NaN where that is not known."""
-    rewards = np.empty(len(paths))
+class EndRewards(NamedTuple):
+    """The reward of each episode, (n,), NaN where it is not known, and between what it lies in expectation."""
+
+    middle: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def meant_ends(paths: LoggedPaths, meanings: TableMeanings) -> EndRewards:
+    """Return what each episode's feedback means after its action."""
+    found, actions = EndRewards(*np.empty((3, len(paths)))), paths.actions[:, -1]
     for place, episodes in paths.by_place.items():
-        rewards[episodes] = meanings.meaning(*place)[paths.values[episodes]]
-    return rewards
+        at = (paths.values[episodes], actions[episodes])
+        tables = (meanings.meaning(*place), *meanings.reward_bounds(*place))
+        for into, table in zip(found, tables, strict=True):
+            into[episodes] = table[at]
+    return found
+
+
+def certain_ends(rewards: FloatArray) -> EndRewards:
+    """Return rewards (n,) that are what they are, and anything where they are not known."""
+    return EndRewards(rewards, np.nan_to_num(rewards, nan=0.0), np.nan_to_num(rewards, nan=1.0))
 
 
 def decoded_ends(paths: LoggedPaths, meanings: TableMeanings) -> FloatArray:

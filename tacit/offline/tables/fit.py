@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from tacit.logs.pieces import list_pieces
 from tacit.offline.model import RewardModel
 from tacit.offline.request import CHECK, IGNORE, SETTLE, FitRequest
-from tacit.offline.tables.anchors import find_agreement, read_outcomes, settle_orientation
+from tacit.offline.tables.anchors import count_outcomes, find_agreement, find_turned
 from tacit.offline.tables.diagnose import TableDiagnosis, show_table
 from tacit.offline.tables.examination import examine_table
 from tacit.offline.tables.gathering import Gathered, SplitCounts, check_learnable, gather, gather_pieces
@@ -49,27 +47,18 @@ class TableFitting:
         accepted = gathered.accept_unknown()
         check_learnable(gathered)
         reading, counts = gathered.count(self.request.seed)
-        outcomes = read_outcomes(reading, gathered.anchors) if self.request.anchors != IGNORE else []
+        known = gathered.anchors if self.request.anchors != IGNORE else []
+        outcomes, nothing = count_outcomes(reading, known), count_outcomes(reading, [])
         total = counts.total
-        nowhere = np.zeros(total.n.shape[:2], dtype=np.bool_)
-        blind = TableMeanings(
-            self.layout,
-            reading,
-            total.effective(),
-            self.request.c,
-            nowhere,
-            nowhere,
-            gathered.find_passing(),
-        )
-        meanings = blind
-        if self.request.anchors == SETTLE:
-            oriented, flipped = settle_orientation(reading, blind.judgements, outcomes)
-            meanings = replace(blind, oriented=oriented, flipped=flipped)
+        passing = gathered.find_passing()
+        blind = TableMeanings(self.layout, reading, total.effective(), self.request.c, nothing, passing)
+        meanings = replace(blind, outcomes=outcomes) if self.request.anchors == SETTLE else blind
         places = describe_places(reading.counted, total.n, blind.counts, blind.judgements)
         findings = worst_first(
             [
                 *find_in_counts(blind, gathered),
                 *find_agreement(reading, meanings.judgements, outcomes),
+                *find_turned(reading, blind.judged, meanings.judged, meanings.outcomes),
                 *find_uneven_weights(total.n.total, total.effective_size),
                 *find_inferred_uniformity(accepted, gathered.teaching.unknown.seen),
                 *find_unlisted_places(len(places), blind.judgements),

@@ -7,7 +7,7 @@ what each place, a last state in a context group, is (`tacit.decoding.judgement`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,7 +15,8 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
-from tacit.decoding.confidence import Doubt, weigh_doubt
+from tacit.decoding.common_meaning import AGREEMENT
+from tacit.decoding.confidence import RULED_OUT, Scenarios, heterogeneous_chance, imagine
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
@@ -24,13 +25,11 @@ from tacit.decoding.judgement import (
     UNKNOWN,
     Judgement,
     Judgements,
-    decode_all,
-    judge_all,
+    posterior_reward,
 )
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
-from tacit.decoding.tuples import counted_shape
-from tacit.decoding.word_types import fit_types
-from tacit.learning.places import Places
+from tacit.decoding.together import Judged, judge_together, leave_out_all, widen
+from tacit.learning.places import restore_outcomes
 from tacit.learning.settings import Settings
 from tacit.logs.encoding import LogReader, broken_off, mixed_horizon
 from tacit.logs.labels import (
@@ -50,6 +49,19 @@ from tacit.logs.record import EpisodeRecord, Fault
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
+TOGETHER = 0.7
+"""Of the interval of f in each place where all of them are at the same end at once: that is rarer than in one."""
+
+
+class Certainty(NamedTuple):
+    """How sure a place is: whether it is `heterogeneous`, Pr[r = 1 | y, a] with its interval (V, K), values met."""
+
+    heterogeneous: float
+    rewarded: FloatArray
+    low: FloatArray
+    high: FloatArray
+    met: BoolArray  # (V,)
+
 
 class EpisodeEnd(NamedTuple):
     """How an episode ended, encoded; `key` is the same before it was, by which it is known again, None for vectors."""
@@ -65,16 +77,15 @@ class EpisodeEnd(NamedTuple):
 class TableMeanings:
     """Counts of tuples, what they say of each place, and what feedback means there.
 
-    `counts` are effective tuples of the reading's groups and values; `oriented` (S_H, G) says where anchors settled the
-    orientation, `flipped` where they turned it round.
+    `counts` are effective tuples of the reading's groups and values, `outcomes` (S_H, G, V, 2) how often each value
+    went with a known outcome of 0 and of 1, which turn places as they do online.
     """
 
     layout: Layout
     reading: Reading
     counts: SeenCounts
     c: float
-    oriented: BoolArray
-    flipped: BoolArray
+    outcomes: SeenCounts
     passing: IntArray
     """Flat indices of the actions (S_H, K) that hardly ever end an episode where it could have ended."""
 
@@ -84,27 +95,55 @@ class TableMeanings:
         return Settings(DecoderSettings(c=self.c))
 
     @cached_property
+    def judged(self) -> Judged:
+        """Return what the tuples say of every place that has some, before and after each was turned."""
+        layout, settings = self.reading.counted, self.settings.judgement
+        passing = np.zeros(layout.endings.mask.size, dtype=np.bool_)
+        passing[self.passing] = True
+        by_action = passing.reshape(layout.endings.mask.shape)
+        left_out = leave_out_all(layout, self.counts, by_action, settings) if layout.ends_early else {}
+        return judge_together(layout, self.counts, self.outcomes, self.c, settings, left_out)
+
+    @property
     def judgements(self) -> Judgements:
         """Return what the tuples say of every place that has some."""
-        layout, settings = self.reading.counted, self.settings.judgement
-        if layout.ends_early:
-            passing = np.zeros(layout.endings.mask.size, dtype=np.bool_)
-            passing[self.passing] = True
-            by_action = passing.reshape(layout.endings.mask.shape)
-            places = Places(layout, self.c, settings)
-            places.take(self.counts, by_action)
-            found = places.judgements
-        else:
-            found = judge_all(layout, self.counts, self.c, settings)
-        return {at: flip(j) if self.flipped[at] else j for at, j in found.items()}
+        return self.judged.judgements
 
     def meaning(self, ending: int, group: int) -> FloatArray:
-        """Return what each value means in one place whatever the action, (V,); c if homogeneous, NaN if unknown."""
+        """Return Pr[r = 1 | y, a] of one place, (V, K); c if homogeneous, NaN if unknown."""
         judgement = self.judgements.get((ending, group))
-        if judgement is not None and (judgement.kind == HETEROGENEOUS or judgement.phi.any()):
-            return judgement.phi
+        if judgement is not None and is_read(judgement):
+            return meant_rewards(judgement, self.counts.shape[3])
         known = judgement is not None and judgement.kind != UNKNOWN
-        return np.full(self.counts.shape[2], self.c if known else np.nan)
+        return np.full(self.counts.shape[2:], self.c if known else np.nan)
+
+    def scenarios(self, ending: int, group: int) -> Scenarios:
+        """Return what a heterogeneous place may be."""
+        at, judged = (ending, group), self.judged
+        found = judged.found[at]
+        if at in judged.left_out:
+            table = self.counts.table(*at)[:, : len(judged.left_out[at])]
+            found = widen(found, table, judged.left_out[at])
+        return imagine(found, judged.leanings.worlds(at, judged.beliefs))
+
+    def reward_bounds(self, ending: int, group: int) -> tuple[FloatArray, FloatArray]:
+        """Return between what a reward lies in expectation, (V, K) each, so that the means over feedback bound f."""
+        meant, judgement = self.meaning(ending, group), self.judgements.get((ending, group))
+        if judgement is None or judgement.kind == UNKNOWN:
+            return np.zeros_like(meant), np.ones_like(meant)
+        if judgement.kind == HOMOGENEOUS:
+            return meant, np.full_like(meant, self._most_unseen(ending, group, judgement))
+        f, (lowest, highest) = judgement.f, self.scenarios(ending, group).f_interval(TOGETHER)
+        down = np.divide(np.minimum(lowest, f), f, out=np.zeros_like(f), where=f > 0)
+        up = np.divide(1 - np.maximum(highest, f), 1 - f, out=np.zeros_like(f), where=f < 1)
+        low, high, K = meant.copy(), meant.copy(), len(f)
+        low[:, :K], high[:, :K] = meant[:, :K] * down, 1 - (1 - meant[:, :K]) * up
+        return low, high
+
+    def _most_unseen(self, ending: int, group: int, judgement: Judgement) -> float:
+        """Return what an action may earn in a homogeneous place: c, or what the tuples could not have shown."""
+        table = self.counts.table(ending, group)[:, : len(judgement.tuples)]
+        return max(judgement.hope, self.c) if heterogeneous_chance(table) > RULED_OUT else self.c
 
     def read(self, record: EpisodeRecord) -> EpisodeEnd | Decoded | Fault:
         """Return how an episode ended, what it means if that is known at once, or the rule that the episode breaks."""
@@ -143,8 +182,7 @@ class TableMeanings:
             "reading": self.reading.to_state(),
             "counts": self.counts.to_state(),
             "c": self.c,
-            "oriented": self.oriented,
-            "flipped": self.flipped,
+            "outcomes": self.outcomes.to_state(),
             "passing": self.passing,
         }
 
@@ -154,12 +192,10 @@ class TableMeanings:
         saved = Saved.of(tree)
         layout = Layout.from_json(saved.part("layout"))
         reading = reading_from_state(layout, saved.part("reading"))
-        places = counted_shape(reading.counted)[:2]
         counts = SeenCounts.from_state(reading.counted, saved.part("counts"))
-        oriented, flipped = saved.flags("oriented", places), saved.flags("flipped", places)
-        saved.check((oriented | ~flipped).all(), "flipped", "false where nothing oriented it")
+        outcomes = restore_outcomes(counts.shape, saved.part("outcomes"))
         passing = saved.indices("passing", layout.endings.mask.size)
-        return cls(layout, reading, counts, saved.number("c", 0, 1), oriented, flipped, passing)
+        return cls(layout, reading, counts, saved.number("c", 0, 1), outcomes, passing)
 
     @cached_property
     def _reader(self) -> LogReader:
@@ -201,8 +237,8 @@ class TableMeanings:
         return {}
 
     @cached_property
-    def _doubts(self) -> dict[tuple[int, int], tuple[Doubt, BoolArray]]:
-        """Return a memory of the doubt in each place, and of which values were seen there."""
+    def _certainties(self) -> dict[tuple[int, int], Certainty]:
+        """Return a memory of how sure each place is."""
         return {}
 
     @cached_property
@@ -222,35 +258,43 @@ class TableMeanings:
             return Decoded.nothing(UNSEEN_CONTEXT if s in self._met else UNSEEN_STATE)
         if judgement.kind == UNKNOWN:
             return Decoded.nothing(UNCERTAIN)
-        if (s, x) not in self._doubts:
-            table = self.counts.table(s, x)[:, : len(judgement.tuples)]
-            own = judgement.kind == HETEROGENEOUS or judgement.phi.any()
-            phi = judgement.phi if own else fit_types(table).positions
-            doubt = weigh_doubt(table, phi, bool(self.oriented[s, x]))
-            self._doubts[s, x] = doubt, table.sum(axis=1) > 0
-        doubt, seen = self._doubts[s, x]
-        return _decode_cell(judgement, doubt, y, a, bool(seen[y]), self.c)
+        if (s, x) not in self._certainties:
+            self._certainties[s, x] = self._weigh(s, x, judgement)
+        return _decode_cell(judgement, self._certainties[s, x], y, a, self.c)
+
+    def _weigh(self, s: int, x: int, judgement: Judgement) -> Certainty:
+        table = self.counts.table(s, x)[:, : len(judgement.tuples)]
+        chance, met = heterogeneous_chance(table), table.sum(axis=1) > 0
+        if judgement.kind == HOMOGENEOUS:
+            nothing = np.empty((0, 0))
+            return Certainty(chance, nothing, nothing, nothing, met)
+        scenarios = self.scenarios(s, x)
+        return Certainty(chance, scenarios.rewarded, *scenarios.reward_interval(), met)
 
 
-def flip(judgement: Judgement) -> Judgement:
-    """Return a judgement the other way round: f and phi become 1 - f and 1 - phi."""
-    if judgement.kind != HETEROGENEOUS:
-        return judgement
-    f, phi = 1 - judgement.f, 1 - judgement.phi
-    rewards = decode_all(f, phi, judgement.tuples)
-    # Pr[y | a] is what the counts say; f_a = sum_y Pr[y | a] phi(y) when feedback decodes to phi itself.
-    return replace(judgement, f=f, phi=phi, rewards=rewards, expected=f)
+def meant_rewards(judgement: Judgement, n_actions: int) -> FloatArray:
+    """Return Pr[r = 1 | y, a] as a heterogeneous place was judged, (V, n_actions), 0 for actions that it lacks."""
+    meant = posterior_reward(judgement.f, judgement.phi, judgement.tuples)
+    return np.pad(meant, ((0, 0), (0, n_actions - meant.shape[1])))
 
 
-def _decode_cell(judgement: Judgement, doubt: Doubt, y: int, a: int, seen: bool, c: float) -> Decoded:
-    if judgement.kind == HOMOGENEOUS and not judgement.phi.any():
-        return Decoded.homogeneous(c, round(1 - doubt.heterogeneous, DECIMALS))
-    if not seen:
-        return Decoded(None, 0.0, HETEROGENEOUS, UNSEEN_FEEDBACK)
-    reward = float(judgement.rewards[y, a])
-    rewarded = float(doubt.rewarded(judgement.phi)[y])
-    differs = doubt.heterogeneous if judgement.kind == HETEROGENEOUS else 1 - doubt.heterogeneous
-    sure = differs * (rewarded if reward >= 0.5 else 1 - rewarded)
-    withheld = judgement.phi[y] == 1 and reward < 0.5
+def is_read(judgement: Judgement) -> bool:
+    """Return whether feedback of a place means something: its own words tell, or those of its group do."""
+    return judgement.kind == HETEROGENEOUS or bool(judgement.phi.any())
+
+
+def _decode_cell(judgement: Judgement, certainty: Certainty, y: int, a: int, c: float) -> Decoded:
+    if not is_read(judgement):
+        sure, hope = 1 - certainty.heterogeneous, max(judgement.hope, c)
+        return Decoded.homogeneous(c, round(sure, DECIMALS), round(hope, DECIMALS))
+    if not certainty.met[y]:
+        return Decoded(None, 0.0, judgement.kind, UNSEEN_FEEDBACK)
+    reward = round(float(judgement.rewards[y, a]), DECIMALS)
+    if judgement.kind == HOMOGENEOUS:  # read by what words mean elsewhere: as sure as those places agree
+        return Decoded(reward, AGREEMENT, HOMOGENEOUS, DECODED, 0.0, 1.0)
+    rewarded = float(certainty.rewarded[y, a])
+    sure = certainty.heterogeneous * (rewarded if reward >= 0.5 else 1 - rewarded)
+    withheld = rewarded >= 0.5 > reward
     reason = UNCERTAIN if not judgement.settled else LOWER_BOUND if withheld else DECODED
-    return Decoded(round(reward, DECIMALS), round(sure, DECIMALS), judgement.kind, reason)
+    low, high = (round(float(end[y, a]), DECIMALS) for end in (certainty.low, certainty.high))
+    return Decoded(reward, round(sure, DECIMALS), HETEROGENEOUS, reason, low, high)

@@ -46,38 +46,38 @@ def train_table(
     progress: Progress | None,
 ) -> Agent:
     """Return an agent that has learned from the logs what the decoded rewards recommend; it saves as any other."""
-    check_trainable(meanings)
     episodes = read_through(source, LogReader(meanings.layout).read, problems, progress)
     if isinstance(meanings.reading, NeuralReading):
+        check_minority(meanings)
         settings = vector_settings(meanings, certificate)
         stage: Stage = learn_policy(meanings.layout, settings, meanings.reading, meanings.counts, episodes)
     else:
         settings = meanings.settings
-        stage = learn_fast(meanings.layout, settings, meanings.counts, episodes)
+        stage = learn_fast(meanings, episodes)
     return Agent(meanings.layout, settings, seed, stage)
 
 
-def check_trainable(meanings: TableMeanings) -> None:
-    """Raise where a policy would be learned upside down."""
-    if meanings.flipped.any():
+def check_minority(meanings: TableMeanings) -> None:
+    """Raise where a policy would be learned upside down: the paper's recipe cannot be told of known outcomes."""
+    turned = sum(judgement.turned for judgement in meanings.judgements.values())
+    if turned:
         raise LogError(
-            f"an agent takes rewarding actions to be the minority, anchors showed otherwise in "
-            f"{np.count_nonzero(meanings.flipped)} states and contexts; report success as failure and failure as "
-            "success there, and fit again"
+            f"an agent of the paper's recipe takes rewarding actions to be the minority, known outcomes showed "
+            f"otherwise in {turned} states and contexts; report success as failure and failure as success there, and "
+            "fit again"
         )
 
 
-def learn_fast(
-    layout: Layout, settings: Settings, counts: SeenCounts, episodes: Iterable[EncodedEpisode]
-) -> FastLearning:
-    """Return the fast recipe's stage after the tuples and the paths of the episodes."""
-    setup = Setup(layout, settings)
+def learn_fast(meanings: TableMeanings, episodes: Iterable[EncodedEpisode]) -> FastLearning:
+    """Return the fast recipe's stage after the tuples, the known outcomes and the paths of the episodes."""
+    layout = meanings.layout
+    setup = Setup(layout, meanings.settings)
     dynamics, n = setup.dynamics(layout), 0
     for episode in episodes:
         path = episode.states if episode.abandoned else extend_to_ended(layout, episode.states)
         commit(dynamics.learn(episode.context, path, episode.actions))
         n += not episode.abandoned
-    return FastLearning.from_counts(setup, counts.rounded(), dynamics, n)
+    return FastLearning.from_counts(setup, meanings.counts.rounded(), dynamics, n, meanings.outcomes)
 
 
 def vector_settings(meanings: TableMeanings, certificate: Certificate) -> Settings:

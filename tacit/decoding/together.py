@@ -1,0 +1,145 @@
+"""All places judged together: each by its own tuples, and turned by what all of them and known outcomes say.
+
+Where episodes end early, a place is judged without actions that hardly ever end one there (`left_out`), and homogeneous
+places are read by what words mean in the others of their group (`tacit.decoding.common_meaning`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.base.arrays import BoolArray, FloatArray
+from tacit.decoding.common_meaning import find_common_meaning, read_by
+from tacit.decoding.counts import PlaceIndex, SeenCounts
+from tacit.decoding.judgement import (
+    EXCLUSIVE,
+    HETEROGENEOUS,
+    HOMOGENEOUS,
+    OVERLAPPING,
+    Judgement,
+    JudgementSettings,
+    judge,
+    turn,
+)
+from tacit.decoding.orientation import Beliefs, Leanings, is_sure
+from tacit.problem.layout import Layout
+
+
+class Judged(NamedTuple):
+    """All places that have tuples: judgements as they were `found`, what all say, and each turned by it."""
+
+    found: dict[PlaceIndex, Judgement]
+    leanings: Leanings
+    beliefs: Beliefs
+    judgements: dict[PlaceIndex, Judgement]
+    left_out: dict[PlaceIndex, BoolArray]
+    """The actions (K,) that each was judged without, where there are any."""
+
+
+def judge_all(
+    layout: Layout, counts: SeenCounts, c: float, settings: JudgementSettings
+) -> dict[PlaceIndex, Judgement]:
+    """Return the judgement of every (ending, context) that has tuples, no outcome being known."""
+    nothing = SeenCounts.empty((*counts.shape[:3], 2))
+    return judge_together(layout, counts, nothing, c, settings, {}).judgements
+
+
+def judge_together(
+    layout: Layout,
+    counts: SeenCounts,
+    outcomes: SeenCounts,
+    c: float,
+    settings: JudgementSettings,
+    left_out: Mapping[PlaceIndex, BoolArray],
+) -> Judged:
+    """Return every (ending, context) that has tuples, turned by known outcomes (S_H, G, Y, 2) and by each other."""
+    n_actions = layout.endings.n_actions
+    tables = {(s, x): table[:, : n_actions[s]] for (s, x), table in counts.tables()}
+    without = {at: left_out[at] for at in tables if at in left_out and left_out[at].any()}
+    parts = {at: table[:, ~without[at]] if at in without else table for at, table in tables.items()}
+    found = {at: judge(part, c, settings) for at, part in parts.items()}
+    said = {at: each.says(outcomes.table(*at)) for at, each in found.items() if each.kind == HETEROGENEOUS}
+    leanings = Leanings.none(counts.shape[:2]).with_all(said)
+    beliefs = leanings.weigh()
+    for at, each in found.items():
+        if each.kind == HOMOGENEOUS and overlap_of(beliefs, at[1]) != (EXCLUSIVE,):
+            found[at] = judge(parts[at], c, settings, overlap_of(beliefs, at[1]))
+    turned = {at: turn_by(each, at, leanings, beliefs, settings) for at, each in found.items()}
+    turned |= {at: widen(turned[at], tables[at], out) for at, out in without.items()}
+    if layout.ends_early:
+        for group in sorted({x for _, x in turned}):
+            here = {at: turned[at] for at in turned if at[1] == group}
+            turned |= read_alike(here, tables, c, settings)
+    return Judged(found, leanings, beliefs, turned, without)
+
+
+def turn_by(
+    judgement: Judgement, at: PlaceIndex, leanings: Leanings, beliefs: Beliefs, settings: JudgementSettings
+) -> Judgement:
+    """Return what was found of a place as it is where these beliefs hold."""
+    if judgement.kind != HETEROGENEOUS:
+        return judgement
+    odds = leanings.odds(at, beliefs)
+    return turn(judgement, odds, is_sure(odds, at[1] in beliefs.overlapping), settings)
+
+
+def overlap_of(beliefs: Beliefs, group: int) -> tuple[float, ...]:
+    """Return what share of either side may talk like the other in a place in which nothing was found.
+
+    As long as nothing was found anywhere, words may overlap: looking on costs nothing then.
+    """
+    if not beliefs.found:
+        return EXCLUSIVE, OVERLAPPING
+    return (OVERLAPPING,) if group in beliefs.overlapping else (EXCLUSIVE,)
+
+
+def leave_out(counts: FloatArray, passing: BoolArray, settings: JudgementSettings) -> BoolArray:
+    """Return which `passing` actions (K,) a place is judged without, on counts (Y, K): those with too few tuples.
+
+    None is left out where there is no other: the place is not known then.
+    """
+    left_out: BoolArray = passing & (counts.sum(axis=0) < settings.least_each)
+    return np.zeros_like(left_out) if left_out.all() else left_out
+
+
+def leave_out_all(
+    layout: Layout, counts: SeenCounts, passing: BoolArray, settings: JudgementSettings
+) -> dict[PlaceIndex, BoolArray]:
+    """Return which `passing` actions (S_H, K) each place is judged without."""
+    n_actions = layout.endings.n_actions
+    return {
+        (s, x): leave_out(table[:, : n_actions[s]], passing[s, : n_actions[s]], settings)
+        for (s, x), table in counts.tables()
+    }
+
+
+def widen(judgement: Judgement, counts: FloatArray, left_out: BoolArray) -> Judgement:
+    """Return a judgement of some actions as one of all (K,): the others are worth what their own few tuples mean."""
+    if not left_out.any():
+        return judgement
+    K, tuples = len(left_out), counts.sum(axis=0)
+    share = judgement.phi @ counts / np.maximum(tuples, 1)  # (K,)
+    f, expected = share, share.copy()
+    rewards = np.repeat(judgement.phi[:, None], K, axis=1)
+    f[~left_out], expected[~left_out] = judgement.f, judgement.expected
+    rewards[:, ~left_out] = judgement.rewards
+    return replace(judgement, tuples=tuples, f=f, expected=expected, rewards=rewards)
+
+
+def read_alike(
+    here: Mapping[PlaceIndex, Judgement],
+    tables: Mapping[PlaceIndex, FloatArray],
+    c: float,
+    settings: JudgementSettings,
+) -> dict[PlaceIndex, Judgement]:
+    """Return the homogeneous places of one group as the common meaning of its words, in all of them, reads them."""
+    phi = find_common_meaning(((here[at], tables[at]) for at in sorted(here)), settings)
+    return {
+        at: read_by(phi, judgement, tables[at], c)
+        for at, judgement in here.items()
+        if judgement.kind == HOMOGENEOUS
+    }
