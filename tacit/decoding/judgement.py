@@ -191,7 +191,7 @@ def judge(
     types = fit_types(counts)
     if types.p_value >= settings.significance:
         unseen = [largest_unseen(counts, settings.significance, overlap) for overlap in overlaps]
-        hope = sum(unseen) / len(unseen)
+        hope = sum(unseen) / len(unseen) if len(tuples) > 1 else c  # one action: no other could be better
         return _featureless(HOMOGENEOUS, counts, types.p_value, c, max(hope, c))
     return _heterogeneous(counts, soften(counts, types), settings)
 
@@ -217,8 +217,8 @@ def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
     if judgement.settled:
         return 0.0
     K, tuples = len(judgement.tuples), float(judgement.tuples.sum())
-    all_told = float(settings.undecided_after * K)
-    if judgement.kind != HETEROGENEOUS:
+    all_told = float((settings.undecided_after if K > 1 else settings.least_each) * K)
+    if judgement.kind != HETEROGENEOUS and K > 1:
         shown, asked = (
             expected_gain(np.full(K, 1 / K), theta, EXCLUSIVE) for theta in (judgement.hope, SETTLED_BELOW)
         )  # by each tuple

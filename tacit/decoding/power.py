@@ -69,6 +69,8 @@ def least_gain(n_actions: int, significance: float) -> float:
 def expected_gain(tuples: FloatArray, theta: float, overlap: float) -> float:
     """Return G(theta), of the action with the fewest tuples, for which it is least."""
     one, total = tuples.min(), tuples.sum()
+    if one == total:  # one action has them all: nothing could differ from it
+        return 0.0
     standing, others = overlap + (1 - 2 * overlap) * theta, overlap
     mean = (one * standing + (total - one) * others) / max(total, 1e-12)
     gain: float = one * _divergence(standing, mean) + (total - one) * _divergence(others, mean)

@@ -150,7 +150,8 @@ class FastLearning:
         more = [n - m for n, m in zip(counted_shape(layout), counted_shape(old), strict=True)]
         menus = layout.actions is old.actions and layout.retired == old.retired
         if not menus or more[2]:
-            return FastLearning.from_state(setup, regrow_state(self.to_state(), old, layout))
+            known = regrow_state(self.to_state(), old, layout, setup.settings.judgement)
+            return FastLearning.from_state(setup, known)
         wider = copy(self)
         wider._layout, wider.reading = layout, FiniteReading(layout)
         wider.places, wider.vigilance = self.places.widened(layout), self.vigilance.widened(layout)

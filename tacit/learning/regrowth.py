@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.decoding.counts import CountShape
+from tacit.decoding.counts import CountShape, SeenCounts
+from tacit.decoding.judgement import JudgementSettings
+from tacit.decoding.together import leave_out
 from tacit.decoding.tuples import counted_shape
 from tacit.learning.stage import PolicyPlan
 from tacit.learning.vigilance import DYNAMICS, TYPES, WORDS
@@ -23,7 +25,9 @@ from tacit.problem.layout import Layout
 from tacit.trust.watches import MOST_VALUES
 
 
-def regrow_state(state: Mapping[str, Any], old: Layout, new: Layout) -> dict[str, Any]:
+def regrow_state(
+    state: Mapping[str, Any], old: Layout, new: Layout, settings: JudgementSettings
+) -> dict[str, Any]:
     """Return what the fast recipe saved in a layout as what it would save in one that has grown out of it."""
     (S, G, V, K), (wider_S, wider_G, wider_V, wider_K) = counted_shape(old), counted_shape(new)
     endings, places = map_endings(old, new), state["places"]
@@ -33,11 +37,14 @@ def regrow_state(state: Mapping[str, Any], old: Layout, new: Layout) -> dict[str
         "outcomes": ((S, G, V, 2), (wider_S, wider_G, wider_V, 2)),
     }
     counted = {name: _counts(places[name], endings, *pair) for name, pair in shapes.items()}
-    left_out = _cells(places["left_out"], endings, (S, G, 1, K), (wider_S, wider_G, 1, wider_K))
+    out = np.zeros((wider_S, wider_G, wider_K), dtype=np.bool_)
+    out.ravel()[_cells(places["left_out"], endings, (S, G, 1, K), (wider_S, wider_G, 1, wider_K))] = True
+    if old.retired or new.retired:
+        out = _leave_out_retired(out, counted["judged"], old, new, settings)
     more = (0, wider_G - G)
     return {
         **state,
-        "places": {**counted, "left_out": np.sort(left_out)},
+        "places": {**counted, "left_out": np.flatnonzero(out)},
         "dynamics": _dynamics(state["dynamics"], old, new),
         "duals": np.pad(_by_state(state["duals"], old, new), (more, (0, 0), (0, 0))),
         "has_dual": np.pad(state["has_dual"], more),
@@ -96,6 +103,22 @@ def _counts(saved: Mapping[str, Any], endings: IntArray, old: CountShape, new: C
     cells = _cells(saved["cells"], endings, old, new)
     order = np.argsort(cells)
     return {"cells": cells[order], "numbers": saved["numbers"][order]}
+
+
+def _leave_out_retired(
+    out: BoolArray, judged: Mapping[str, Any], old: Layout, new: Layout, settings: JudgementSettings
+) -> BoolArray:
+    """Return the actions (S_H, G, K) that places are judged without: now those that are retired, if they have few tuples.
+
+    What was left out because it was retired, and is offered again, is left out no more.
+    """
+    before, n_actions = np.zeros_like(new.endings.retired), new.endings.n_actions
+    before[map_endings(old, new), : old.max_actions] = old.endings.retired
+    passing, left_out = out & ~before[:, None] | new.endings.retired[:, None], np.zeros_like(out)
+    for (s, x), table in SeenCounts(counted_shape(new), judged["cells"], judged["numbers"]).tables():
+        K = n_actions[s]
+        left_out[s, x, :K] = leave_out(table[:, :K], passing[s, x, :K], settings)
+    return left_out
 
 
 def _by_state(values: FloatArray, old: Layout, new: Layout) -> FloatArray:
