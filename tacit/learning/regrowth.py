@@ -108,7 +108,7 @@ def _counts(saved: Mapping[str, Any], endings: IntArray, old: CountShape, new: C
 def _leave_out_retired(
     out: BoolArray, judged: Mapping[str, Any], old: Layout, new: Layout, settings: JudgementSettings
 ) -> BoolArray:
-    """Return the actions (S_H, G, K) that places are judged without: now those that are retired, if they have few tuples.
+    """Return the actions (S_H, G, K) that places are judged without, those that are retired and have few tuples too.
 
     What was left out because it was retired, and is offered again, is left out no more.
     """
