@@ -18,8 +18,8 @@ EVERYBODY = "everybody"
 
 def layout_of(
     env: gym.Env[Any, Any],
-    feedback: Sequence[Label],
-    contexts: Sequence[Label] = (EVERYBODY,),
+    feedback: Sequence[Label] | Finite,
+    contexts: Sequence[Label] | Finite = (EVERYBODY,),
     turns: int | None = None,
     episodes: int = 0,
     seed: int = 0,
@@ -27,7 +27,8 @@ def layout_of(
 ) -> Layout:
     """Return the layout of an environment with Discrete actions: its states at every turn, ends anywhere.
 
-    `feedback` are the words that people may say at the end, `contexts` who they may be. There are as many `turns` as
+    `feedback` are the words that people may say at the end, `contexts` who they may be, each a `tacit.Finite` if it is
+    to be an open one. There are as many `turns` as
     the environment's time limit has. Where observations are Discrete, all of them are states; with `episodes`, or where
     they are something else that `state_of` makes labels of, those that so many random episodes show, from the turn on
     at which one was first seen.
@@ -60,12 +61,16 @@ def layout_of(
 def _lay_out(
     states: tuple[tuple[Label, ...], ...],
     actions: tuple[int, ...],
-    contexts: Sequence[Label],
-    feedback: Sequence[Label],
+    contexts: Sequence[Label] | Finite,
+    feedback: Sequence[Label] | Finite,
     ends: str | None,
 ) -> Layout:
     offered = tuple((actions,) * len(layer) for layer in states)
-    return Layout(states, offered, Finite(tuple(contexts)), Finite(tuple(feedback)), ends=ends)
+    return Layout(states, offered, _finite(contexts), _finite(feedback), ends=ends)
+
+
+def _finite(labels: Sequence[Label] | Finite) -> Finite:
+    return labels if isinstance(labels, Finite) else Finite(tuple(labels))
 
 
 def _start_of(env: gym.Env[Any, Any], seed: int, state_of: Reader | None) -> Label:

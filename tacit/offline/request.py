@@ -8,6 +8,7 @@ from tacit.base.validation import check_choice
 from tacit.decoding.decoder import check_c
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
+from tacit.problem.growth import closed
 from tacit.problem.layout import SILENCES, Layout
 
 IGNORE, CHECK, SETTLE = ANCHORS = ("ignore", "check", "settle")
@@ -38,8 +39,9 @@ class FitRequest:
             )
 
     def heard(self, layout: Layout) -> Layout:
-        """Return a layout with silence taken for what was asked, if anything was."""
-        return layout if self.silence is None else replace(layout, silence=self.silence)
+        """Return a layout as it is now, with silence taken for what was asked, if anything was."""
+        known = closed(layout)
+        return known if self.silence is None else replace(known, silence=self.silence)
 
     @property
     def rules_broken(self) -> dict[str, int]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Label, abridge_labels, plain_label
+from tacit.problem.spaces import Finite, Label, abridge_labels, plain_label
 
 
 def with_context(layout: Layout, context: Any) -> Layout:
@@ -22,7 +22,6 @@ def with_context(layout: Layout, context: Any) -> Layout:
 def with_word(layout: Layout, feedback: Any) -> Layout:
     """Return the layout with a word more, itself if it can encode that already or it is silence; its feedback is open.
 
-    >>> from tacit.problem.spaces import Finite
     >>> layout = Layout((("hello",),), ((("a", "b"),),), Finite((0,)), Finite(("ok",), open=True))
     >>> with_word(layout, "thanks").feedback.labels
     ('ok', 'thanks')
@@ -33,6 +32,15 @@ def with_word(layout: Layout, feedback: Any) -> Layout:
 def may_change(layout: Layout) -> bool:
     """Return whether a layout may grow, or has actions that are offered no more."""
     return layout.open or layout.contexts.open or layout.feedback.open or bool(layout.retired)
+
+
+def closed(layout: Layout) -> Layout:
+    """Return the layout as it is now, which takes nothing in and offers what it ever did: that of logs."""
+    if not may_change(layout):
+        return layout
+    spaces = {"contexts": layout.contexts, "feedback": layout.feedback}
+    labels = {name: Finite(space.labels) for name, space in spaces.items() if isinstance(space, Finite)}
+    return replace(layout, open=False, retired=(), **labels)  # type: ignore[arg-type]
 
 
 def with_state(layout: Layout, layer: int, state: Any, actions: Sequence[Any]) -> Layout:

@@ -28,6 +28,11 @@ def test_a_lake_is_read_off_its_spaces_and_played():
     assert len(trace.rewards) == 40
 
 
+def test_open_sets_stay_open():
+    layout = layout_of(make_lake(), tacit.Finite(WORDS, open=True), contexts=tacit.Finite(("me",), open=True))
+    assert (layout.feedback.open, layout.contexts.open) == (True, True)
+
+
 def test_a_lake_is_read_off_random_episodes():
     layout = layout_of(make_lake(), WORDS, episodes=200)
     assert layout.states[1] == (0, 1, 4) or set(layout.states[1]) == {0, 1, 4}

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tacit.agent import Agent
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic_mdp
@@ -28,6 +29,7 @@ from tacit.offline.tables.paths import collect_paths
 from tacit.offline.tables.policies import find_policy
 from tacit.offline.tables.refits import refit_meanings
 from tacit.problem.mdp import evaluate_policy, solve_optimal
+from tacit.problem.spaces import Finite
 
 SYNTHETIC = synthetic_mdp()
 LOGS, EPISODES, LEAST = 20, 1500, 17
@@ -250,6 +252,19 @@ def test_policies_come_from_many_places(tmp_path):
     assert find_policy(layout, "logged") is None
     paths = encoded(SYNTHETIC, logs, fit(logs))
     assert evaluate_paths(paths, fit(logs).meanings, "uniform").policy == "uniform"
+
+
+def test_logs_are_read_in_an_open_layout_as_it_is_now():
+    logs, layout = list(draw_logs(SYNTHETIC, 300, seed=0)), SYNTHETIC.layout
+    opened = replace(
+        layout,
+        open=True,
+        contexts=Finite(layout.contexts.labels, open=True),
+        feedback=Finite(layout.feedback.labels, open=True),
+    )
+    model = fit(logs, layout=opened)
+    assert model.meanings.layout == layout
+    assert find_policy(layout, Agent(opened))(0).shape == layout.mask.shape
 
 
 def test_policies_that_are_none_are_refused(tmp_path):

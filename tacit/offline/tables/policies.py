@@ -21,6 +21,7 @@ from tacit.learning.stage import best_policy
 from tacit.logs.files import check_file
 from tacit.logs.record import LogError
 from tacit.offline.evaluation import LOGGED, UNIFORM, PolicyChoice, PolicyTable, StateTable
+from tacit.problem.growth import closed
 from tacit.problem.layout import Layout
 from tacit.problem.mdp import check_policy
 from tacit.problem.spaces import Encoded, Finite
@@ -57,7 +58,7 @@ def find_policy(layout: Layout, choice: PolicyChoice) -> Policy | None:
 
 def agent_policy(layout: Layout, agent: Agent) -> Policy:
     """Return what an agent would play now; it must have been made for the same layout."""
-    theirs = agent.layout
+    theirs = closed(agent.layout)
     if (theirs.states, theirs.actions, theirs.contexts, theirs.can_end) != (
         layout.states,
         layout.actions,
