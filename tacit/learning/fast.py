@@ -53,6 +53,9 @@ DELTA = 0.05
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
 
+TAKEN_BACK = "feedback-tells-nothing is taken back: feedback does depend on the action, and is learned from."
+"""What is said when a warning turns out to be wrong."""
+
 
 class FastLearning:
     """Explores and learns in one, context by context; needs finite contexts and feedback."""
@@ -74,6 +77,7 @@ class FastLearning:
         self._duals = np.zeros((contexts, H, S))
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
         self._check_at: float = FIRST_CHECK
+        self._warned = False  # that feedback tells nothing
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the optimistic plan where it leads to unsettled states, otherwise that of Algorithm 4."""
@@ -125,6 +129,8 @@ class FastLearning:
             self.places.judgements,
             anchors,
             unsettled=settings.fast.explore_above,
+            beliefs=self.places.beliefs,
+            outcomes=self.places.outcomes.seen(),
         )
 
     def to_state(self) -> dict[str, Any]:
@@ -137,6 +143,7 @@ class FastLearning:
             "duals": self._duals,
             "has_dual": self._has_dual,
             "check_at": self._check_at,
+            "warned": self._warned,
         }
 
     @classmethod
@@ -151,6 +158,7 @@ class FastLearning:
         stage.explored = saved.whole("explored", most=stage.episodes)
         stage._duals, stage._has_dual = duals
         stage._check_at = _read_check(saved, stage.episodes)
+        stage._warned = saved.flag("warned")
         return stage
 
     @classmethod
@@ -166,13 +174,15 @@ class FastLearning:
         return stage
 
     def _check(self, changes: list[Change]) -> tuple[str, ...]:
-        """Return what must be said, that nothing was found where it would have been; add when to look again."""
-        judgements = self.places.judgements.values()
-        if any(judgement.kind == HETEROGENEOUS for judgement in judgements):
-            changes.append(assign(self, "_check_at", math.inf))
-            return ()
+        """Return what must be said, that nothing was found where it would have been, or that it is taken back."""
+        judgements = self.places.judgements
+        if any(judgement.kind == HETEROGENEOUS for judgement in judgements.values()):
+            changes += assign(self, "_check_at", math.inf), assign(self, "_warned", False)
+            return (TAKEN_BACK,) if self._warned else ()
         changes.append(assign(self, "_check_at", CHECK_GROWTH * (self.episodes + 1)))
-        return tuple(map(str, find_nothing_told(self.places.judgements)))
+        found = () if self._warned else tuple(map(str, find_nothing_told(self.reading.counted, judgements)))
+        changes.append(assign(self, "_warned", self._warned or bool(found)))
+        return found
 
     def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
         """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""

@@ -1,8 +1,9 @@
 """Whether feedback answers to the outcome alone: two profiles of words explain what is said after every action.
 
 By Assumption 2.1 Pr[y | a] = f_a g_1(y) + (1 - f_a) g_0(y) in one last state and context, whatever words both sides
-share: counts (Y, K) have expectations of rank two. Words said a few times are pooled with others that stand where they
-do, which keeps the rank. After some rounds of expectation maximisation from what was judged, the residuals
+share: counts (Y, K) have expectations of rank two. Words said a few times are pooled with others, which keeps the rank;
+with which ones, their actions have no say in, or the level would be lost. After some rounds of expectation maximisation
+from what was judged, the residuals
 
     r_ya = (n_ya - mu_ya) / sqrt(mu_ya),      mu_ya = n_a Pr[y | a],
 
@@ -37,13 +38,13 @@ LEAST_EXPECTED = 0.5
 class Misfit(NamedTuple):
     """How far the counts of one place are from two profiles: sum of squares, its mean and variance if they hold.
 
-    `excess` is what is left beyond chance over what the two profiles explain, both for each tuple.
+    `explained` is the sum of squares if all actions were alike: all that feedback tells of the action.
     """
 
     squares: float
     freedom: float
     variance: float
-    excess: float
+    explained: float
 
     @property
     def p_value(self) -> float:
@@ -71,7 +72,7 @@ def measure_misfit(counts: FloatArray, f: FloatArray, phi: FloatArray) -> Misfit
     squares, flat, explained = _residual_squares(np.ascontiguousarray(pooled), *inside)
     freedom = float((K - 2) * (Y - 2))
     variance = 2 * freedom + (freedom / (Y * K)) ** 2 * flat
-    return Misfit(squares, freedom, variance, max(squares - freedom, 0.0) / max(explained, 1e-12))
+    return Misfit(squares, freedom, variance, explained)
 
 
 def combined_p_value(misfits: Sequence[Misfit]) -> float:
@@ -85,7 +86,7 @@ def combined_p_value(misfits: Sequence[Misfit]) -> float:
 
 
 def pool_words(counts: FloatArray, phi: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return counts (Y', K) and positions (Y',) in which words said a few times are pooled with their like.
+    """Return counts (Y', K) and positions (Y',) in which words said a few times are pooled, in their order.
 
     >>> pool_words(np.array([[9.0, 9.0], [1.0, 4.0], [9.0, 1.0], [2.0, 1.0]]), np.array([1.0, 0.2, 0.9, 0.1]))
     (array([[9., 9.],
@@ -96,7 +97,9 @@ def pool_words(counts: FloatArray, phi: FloatArray) -> tuple[FloatArray, FloatAr
     least = LEAST_EACH * counts.shape[1]
     often, rare = np.flatnonzero(totals >= least), np.flatnonzero((totals > 0) & (totals < least))
     # A group is full when it has tuples enough; what is left over at the end joins the last one.
-    group = np.minimum((np.cumsum(totals[rare]) - totals[rare]) // least, max(totals[rare].sum() // least - 1, 0))
+    group = np.minimum(
+        (np.cumsum(totals[rare]) - totals[rare]) // least, max(totals[rare].sum() // least - 1, 0)
+    )
     _, group = np.unique(group, return_inverse=True)
     n = len(often) + (int(group.max()) + 1 if len(rare) else 0)
     pooled, standing = np.zeros((n, counts.shape[1])), np.zeros(n)
@@ -113,10 +116,8 @@ def _upper_tail(squares: float, mean: float, variance: float) -> float:
 
 
 @kernel
-def _residual_squares(
-    counts: FloatArray, f: FloatArray, positions: FloatArray
-) -> tuple[float, float, float]:
-    """Return squares of projected residuals, sum 1 / mu, and the squares that the second profile explains."""
+def _residual_squares(counts: FloatArray, f: FloatArray, positions: FloatArray) -> tuple[float, float, float]:
+    """Return squares of projected residuals, sum 1 / mu, and the squares if all actions were alike."""
     Y, K = counts.shape
     tuples, rows = counts.sum(axis=0), counts.sum(axis=1)
     g = np.empty((Y, 2))
@@ -173,7 +174,8 @@ def _taken_up(
     for a in range(K):
         if a not in (low, high):
             number[a], n = n, n + 1
-    matrix, target, taken = np.zeros((2 * n, 2 * n)), np.zeros(2 * n), 0.0
+    matrix, target = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)
+    taken: float = 0.0
     for y in range(Y):
         own, right = np.zeros((2, 2)), np.zeros(2)
         for a in range(K):
@@ -183,7 +185,7 @@ def _taken_up(
                     own[i, j] += sides[a, i] * sides[a, j] / scale[y, a]
         inverse = np.linalg.inv(own + 1e-9 * np.trace(own) * np.eye(2))
         solved = inverse @ right
-        taken += right @ solved
+        taken += float(right @ solved)
         cross = np.zeros((2, 2 * n))  # of gamma_y with beta
         for a in range(K):
             if number[a] < 0:
@@ -197,5 +199,4 @@ def _taken_up(
         target -= cross.T @ solved
         matrix -= cross.T @ inverse @ cross
     matrix += 1e-9 * np.trace(matrix) / max(2 * n, 1) * np.eye(2 * n)
-    taken += target @ np.linalg.solve(matrix, target)
-    return float(taken)
+    return taken + float(target @ np.linalg.solve(matrix, target))

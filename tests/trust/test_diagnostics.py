@@ -10,6 +10,7 @@ from drawn_counts import draw_counts
 from gymnasium.utils.env_checker import check_env
 from learners import SMALL, SMALL_VECTORS, make_learner, source_for
 from scipy.stats import binomtest, chi2_contingency
+from tacit.trust.permutation import deal_columns, dependence_p_value
 
 from tacit.agent import Agent
 from tacit.decoding.counts import SeenCounts
@@ -25,7 +26,6 @@ from tacit.simulate import Simulation
 from tacit.trust.anchors import Anchor, coin_chance
 from tacit.trust.diagnostics import ALPHA, diagnose
 from tacit.trust.findings import Finding, raised, verdict
-from tacit.trust.permutation import deal_columns, dependence_p_value
 
 RUNS = 100
 MOST_HEALTHY, LEAST_UNHEALTHY = 5, 95
