@@ -63,7 +63,7 @@ def find_orientation(
     for x, s, y, reward, times in _list_known(layout, anchors, outcomes):
         given += times
         meant = meaning(x, s, y)
-        if meant is not None and abs(meant - 0.5) > BETWEEN:
+        if meant is not None:
             answers = agreed.setdefault(name_place(layout, s, layout.contexts.decode(x)), [])
             answers += [(meant >= 0.5) == bool(reward)] * times
     yield from believe(weigh_anchors(agreed, given) if given else ())
@@ -123,11 +123,14 @@ def coin_chance(answers: Sequence[bool], value: bool) -> float:
 
 
 def meaning_by_phi(judgements: Judgements) -> Callable[[Encoded, int, Encoded], float | None]:
-    """Return what feedback means by the judgements: (x, s, y) to a reward, None where nothing is decoded."""
+    """Return what feedback means by the judgements: (x, s, y) to a reward, None where that is open."""
 
     def meaning(x: Encoded, s: int, y: Encoded) -> float | None:
         judgement = judgements.get((s, int(x)))
-        return float(judgement.phi[int(y)]) if judgement and judgement.kind == HETEROGENEOUS else None
+        if judgement is None or judgement.kind != HETEROGENEOUS:
+            return None
+        meant = float(judgement.phi[int(y)])
+        return meant if abs(meant - 0.5) > BETWEEN else None
 
     return meaning
 

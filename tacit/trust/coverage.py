@@ -12,15 +12,19 @@ from tacit.decoding.counts import SeenCounts
 from tacit.decoding.judgement import (
     EXCLUSIVE,
     HOMOGENEOUS,
+    OVERLAPPING,
     SETTLED_BELOW,
     Judgement,
     Judgements,
     JudgementSettings,
 )
+from tacit.decoding.orientation import Beliefs
 from tacit.decoding.power import tuples_to_see
 from tacit.problem.layout import Layout
 from tacit.trust.findings import Finding, Severity, abridge, count_of, count_places, list_places
 
+EXCLUSIVE_WORDS = Beliefs(found=True)
+"""What places are judged by on their own: that no word is said by both sides."""
 LET_GO = 0.03
 """The share of episodes that may end where nothing is settled: the fast recipe explores no further."""
 RARE = 0.01
@@ -35,6 +39,7 @@ def find_few_tuples(
     settings: JudgementSettings,
     judgements: Judgements,
     unsettled: float = LET_GO,
+    beliefs: Beliefs = EXCLUSIVE_WORDS,
 ) -> Iterator[Finding]:
     """Yield one finding on the states and contexts that are not settled yet, with what they still need.
 
@@ -44,7 +49,10 @@ def find_few_tuples(
     if not open_ones:
         return
     total = total_tuples(judgements)
-    more = {at: tuples_wanted(j, counts.table(*at), settings) for at, j in open_ones.items()}
+    more = {
+        at: tuples_wanted(j, counts.table(*at), settings, not beliefs.found or at[1] in beliefs.overlapping)
+        for at, j in open_ones.items()
+    }
     share = total_tuples(open_ones) / total
     episodes = max(more[at] * total / j.tuples.sum() for at, j in open_ones.items())
     yield Finding(
@@ -58,17 +66,21 @@ def find_few_tuples(
     )
 
 
-def tuples_wanted(judgement: Judgement, counts: FloatArray, settings: JudgementSettings) -> float:
+def tuples_wanted(
+    judgement: Judgement, counts: FloatArray, settings: JudgementSettings, overlapping: bool = False
+) -> float:
     """Return about how many more tuples settle a place with counts (Y, K); 0 if it is settled.
 
-    As many as would show an action worth exploring for, or of which its orientation is given up.
+    As many as would show an action worth exploring for, the more if words may be `overlapping`, or as settle a place
+    whose orientation stays in doubt.
     """
     if judgement.settled:
         return 0.0
     tuples, K = judgement.tuples, len(judgement.tuples)
     each = float(settings.undecided_after)
     if judgement.kind == HOMOGENEOUS:
-        each = tuples_to_see(SETTLED_BELOW, counts[:, :K], settings.significance, EXCLUSIVE)
+        shared = OVERLAPPING if overlapping else EXCLUSIVE
+        each = tuples_to_see(SETTLED_BELOW, counts[:, :K], settings.significance, shared)
     return float(max(each * K - tuples.sum(), (settings.least_each - tuples.min()) * K, 1.0))
 
 

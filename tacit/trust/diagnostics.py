@@ -39,6 +39,7 @@ from tacit.trust.basis import (
     understood_places,
 )
 from tacit.trust.coverage import (
+    EXCLUSIVE_WORDS,
     LET_GO,
     find_few_tuples,
     find_mute,
@@ -73,7 +74,7 @@ def diagnose(
     anchors: Sequence[Anchor] = (),
     visits: IntArray | FloatArray | None = None,
     unsettled: float = LET_GO,
-    beliefs: Beliefs = Beliefs(),  # noqa: B008
+    beliefs: Beliefs = EXCLUSIVE_WORDS,
     outcomes: SeenCounts | None = None,
 ) -> tuple[Finding, ...]:
     """Return what counts of feedback by action show, worst first.
@@ -101,7 +102,7 @@ def diagnose(
         *find_doubt(layout, judgements, beliefs, unsettled),
         *find_overlap(layout, judgements, beliefs),
         *find_telling_silence(layout, counts, judgements),
-        *find_few_tuples(layout, counts, settings, judgements, unsettled),
+        *find_few_tuples(layout, counts, settings, judgements, unsettled, beliefs),
         *find_untried(layout, judgements, unsettled),
         *find_rare_contexts(layout, settings, judgements, unsettled),
         *find_unreached(layout, reached),
@@ -227,8 +228,8 @@ def find_drift(alarms: Sequence[tuple[str, int, str]], episodes: int) -> Iterato
         "drift",
         "caution" if 2 * episode > episodes else "info",
         abridge([last[0], *(where for where, *_ in alarms[::-1] if where != last[0])]),
-        f"{count_of(len(alarms), 'change was', 'changes were')} noticed, the last in episode {episode:,} of {episodes:,}: "
-        f"{evidence}.",
+        f"{count_of(len(alarms), 'change was', 'changes were')} noticed, the last in episode {episode:,} of "
+        f"{episodes:,}: {evidence}.",
         "What was learned there before is forgotten and explored again; if people or dynamics really changed, nothing "
         "needs to be done.",
     )
