@@ -320,7 +320,7 @@ def test_dynamics_are_injected_everywhere(recipe, tmp_path):
 def test_every_stage_diagnoses_itself():
     for name in STAGES:
         agent, _ = agent_in(name)
-        assert agent.diagnose().verdict in ("works", "works with caution", "cannot work")
+        assert agent.diagnose().verdict in VERDICTS.values()
         assert agent.diagnose().findings == agent.stage.diagnose(())
 
 

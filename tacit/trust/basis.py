@@ -51,12 +51,13 @@ def describe_understood(
     odds = [abs(shares_say(at, j, beliefs)) for at, j in found.items()]
     plain = sum(j.kind == HOMOGENEOUS and j.settled for j in judgements.values())
     beside = f"; in {plain} more it would have shown, and does not" if plain else ""
+    share = total_tuples(found) / total_tuples(judgements)
     return Finding(
         "understood",
         "info",
         "",
-        f"Feedback tells actions apart in {len(found)} of {count_places(len(judgements))}{beside}. "
-        f"{total_tuples(found) / total_tuples(judgements):.0%} of the episodes ended there. The best action pleases "
+        f"Feedback tells actions apart in {len(found)} of {count_places(len(judgements))}, where {share:.0%} of the "
+        f"episodes ended{beside}. The best action pleases "
         f"{np.median(gaps):.0%} more than the next in the middle one of them, {min(gaps):.0%} in the closest; the "
         f"least sure is the right way round with {expit(min(odds)):.0%}, if rewarding actions are the minority.",
         "Nothing needs to be done.",
