@@ -118,7 +118,8 @@ def test_weights_undo_a_choice_that_the_log_does_not_explain():
     for weighted, into in counts.items():
         into.add(zero, zero, said, action, 1 / (2 * p) if weighted else np.ones(40_000))
     distances = {
-        weighted: distance_and_chance(into.effective().table(0, 0)) for weighted, into in counts.items()
+        weighted: distance_and_chance(into.effective().table(0, 0), generator)
+        for weighted, into in counts.items()
     }
     assert distances[True][0] < distances[True][1]
     assert distances[False][0] > 5 * distances[False][1]  # the control

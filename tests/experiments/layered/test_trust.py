@@ -21,7 +21,7 @@ def test_the_report_and_the_command_line_say_whether_to_trust_it(seen, tmp_path,
             "synthetic": synthetic if seen == "works with caution" else lambda: shuffled(synthetic_mdp())
         },
         learners=("tacit_fast", "uniform"),
-        episodes=1500,
+        episodes=4000 if seen == "works with caution" else 1500,
     )
     runs = perform(Request(study, tmp_path, seeds=1), QUIET)
     publish(runs)
