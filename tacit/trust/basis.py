@@ -177,8 +177,8 @@ def find_telling_silence(layout: Layout, counts: SeenCounts, judgements: Judgeme
 def likelihood_ratio(table: FloatArray) -> float:
     """Return twice the log likelihood ratio against independence of rows and columns.
 
-    >>> round(likelihood_ratio(np.array([[10.0, 0.0], [0.0, 10.0]])), 2) == round(40 * math.log(2), 2)
-    True
+    >>> round(likelihood_ratio(np.array([[10.0, 0.0], [0.0, 10.0]])), 2)  # 40 log 2
+    27.73
     """
     terms = xlogy(table, table).sum() + xlogy(table.sum(), table.sum())
     margins = [xlogy(table.sum(axis=axis), table.sum(axis=axis)).sum() for axis in (0, 1)]

@@ -91,7 +91,7 @@ def pool_words(counts: FloatArray, phi: FloatArray) -> tuple[FloatArray, FloatAr
     >>> pool_words(np.array([[9.0, 9.0], [1.0, 4.0], [9.0, 1.0], [2.0, 1.0]]), np.array([1.0, 0.2, 0.9, 0.1]))
     (array([[9., 9.],
            [9., 1.],
-           [3., 5.]]), array([1.   , 0.9  , 0.1625]))
+           [3., 5.]]), array([1.    , 0.9   , 0.1625]))
     """
     totals = counts.sum(axis=1)
     least = LEAST_EACH * counts.shape[1]
