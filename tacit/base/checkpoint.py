@@ -26,7 +26,7 @@ import numpy as np
 from tacit.base.files import write_atomically
 
 FORMAT = "tacit checkpoint"
-VERSION = 3
+VERSION = 4
 """Raised when files of an earlier Tacit can no longer be read; they are refused."""
 HEADER = "tacit.json"
 DAMAGE = (
