@@ -230,8 +230,8 @@ def find_drift(alarms: Sequence[tuple[str, int, str]], episodes: int) -> Iterato
         abridge([last[0], *(where for where, *_ in alarms[::-1] if where != last[0])]),
         f"{count_of(len(alarms), 'change was', 'changes were')} noticed, the last in episode {episode:,} of "
         f"{episodes:,}: {evidence}.",
-        "What was learned there before is forgotten and explored again; a better action that nobody tries any more stays "
-        "unseen.",
+        "What was learned there before is forgotten and explored again; a better action that nobody tries any more "
+        "stays unseen.",
     )
 
 
