@@ -86,8 +86,12 @@ def soften(counts: FloatArray, types: WordTypes) -> WordTypes:
     seen = counts.sum(axis=1) > 0
     if seen.sum() < 3:
         return types
-    positions = types.positions[seen].copy()
-    gain, f = climb(np.ascontiguousarray(counts[seen]), positions, np.array(BETWEEN))
+    table, levels = np.ascontiguousarray(counts[seen]), np.array(BETWEEN)
+    best = (-math.inf, types.f, types.positions[seen])
+    for positions in (types.positions[seen].copy(), graded_positions(table)):
+        gain, f = climb(table, positions, levels)
+        best = max(best, (gain, f, positions), key=lambda found: found[0])
+    gain, f, positions = best
     if gain <= types.gain:
         return types._replace(overlaps=gain - types.gain)
     softened = np.full(len(counts), 0.5)
@@ -114,6 +118,14 @@ def _fit(counts: FloatArray, cuts: FloatArray, levels: FloatArray) -> tuple[floa
         if gain > best:
             best, best_f, best_positions = gain, f, positions
     return best, best_f, best_positions
+
+
+@kernel
+def graded_positions(counts: FloatArray) -> FloatArray:
+    """Return positions by the leading component: the outermost words at 0 and 1, those that tell nothing between."""
+    scores = leading_scores(counts)
+    low, high = min(scores.min(), -1e-12), max(scores.max(), 1e-12)
+    return np.asarray(np.where(scores < 0, 0.5 - 0.5 * scores / low, 0.5 + 0.5 * scores / high))
 
 
 @kernel

@@ -29,8 +29,8 @@ from tacit.decoding.together import (
     judge_together,
     leave_out,
     leave_out_all,
-    overlap_of,
     read_alike,
+    telling_by,
     turn_by,
     widen,
 )
@@ -204,7 +204,7 @@ class Places:
 
     def _found_in(self, place: PlaceIndex, table: FloatArray, beliefs: Beliefs) -> Judgement:
         """Return what a table of some actions says, before it is turned."""
-        return judge(table, self._c, self._settings, overlap_of(beliefs, place[1]))
+        return judge(table, self._c, self._settings, telling_by(beliefs))
 
     def _known(self, place: PlaceIndex) -> Known:
         """Return what is known of a place that was judged."""
@@ -216,8 +216,8 @@ class Places:
         self, place: PlaceIndex, known: Known, leanings: Leanings, beliefs: Beliefs
     ) -> tuple[Judgement, Judgement]:
         """Return the judgement of a place before it is turned, and as it is where these beliefs hold."""
-        found, group = known.found, place[1]
-        if found.kind == HOMOGENEOUS and overlap_of(beliefs, group) != overlap_of(self.beliefs, group):
+        found = known.found
+        if found.kind == HOMOGENEOUS and telling_by(beliefs) != telling_by(self.beliefs):
             found = self._found_in(place, known.table[:, ~known.left_out], beliefs)
         turned = turn_by(found, place, leanings, beliefs, self._settings)
         return found, widen(turned, known.table, known.left_out)
