@@ -45,6 +45,8 @@ def largest_unseen(counts: FloatArray, significance: float, telling: float) -> f
     True
     """
     tuples = counts.sum(axis=0)
+    if len(tuples) < 2:  # nothing to tell apart
+        return 0.0
     wanted = gain_wanted(len(tuples), effective_words(counts), significance)
     largest: float = _largest(tuples, wanted / telling)
     return largest

@@ -43,7 +43,7 @@ HALVED = 2
 GROWTH = 1.1
 """A place is judged anew when its tuples have grown by this factor: a judgement costs as much as ten episodes."""
 
-FIRST_TABLE = np.array([[9.0, 0.0, 0.0], [0.0, 9.0, 5.0], [0.0, 0.0, 4.0]])
+FIRST_TABLES = np.array([[9.0, 0.0, 0.0], [0.0, 9.0, 5.0], [0.0, 0.0, 4.0]]), np.full((2, 2), 5.0)
 """Counts that take every turn of a judgement."""
 
 TuplePlace = tuple[int, int, int, int]
@@ -84,7 +84,8 @@ class Places:
         self._left_out: dict[PlaceIndex, BoolArray] = {}  # actions (K,) that a judgement does not rest on
         self._due = np.ones((S, G))  # tuples at which a place is judged anew
         self._leanings = Leanings.none((S, G))
-        judge(FIRST_TABLE, c, settings)  # compiled code is loaded before the first episode, not during one
+        for table in FIRST_TABLES:  # compiled code is loaded before the first episode, not during one
+            judge(table, c, settings)
 
     def learn(self, told: TuplePlace, outcome: int | None, passing: BoolArray | None = None) -> Changes:
         """Return what a tuple changes, and what its outcome does, if that is known.

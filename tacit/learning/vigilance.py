@@ -55,6 +55,9 @@ class Vigilance:
             DYNAMICS: (layout.max_actions, layout.max_states),
         }
         self._watches = {kind: Watches(kind, *sizes[kind], settings.alpha / len(KINDS)) for kind in KINDS}
+        self._watches[DYNAMICS].learn(
+            [((0, 0), 0, 0)], 0
+        )  # compiled code is loaded now, not during an episode
         self._types: dict[PlaceIndex, BoolArray] = {}
         self.noticed: tuple[Alarm, ...] = ()
 
