@@ -62,7 +62,7 @@ class Agent:
     >>> episode
     Episode(id=0, stage='fast learning', steps=2, ended)
     >>> agent.diagnose().verdict
-    'works with caution'
+    'not known yet'
     """
 
     def __init__(

@@ -17,7 +17,6 @@ from tacit.decoding.decoder import DecoderSettings
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic
-from tacit.envs.unhealthy import shuffled
 from tacit.experiments.learners import LEARNERS
 from tacit.learning.layered import Layered
 from tacit.learning.stage import Lesson, PolicyPlan, Setup
@@ -25,6 +24,7 @@ from tacit.planning.transition import TransitionCounts
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Vectors
 from tacit.simulate import Simulation, play
+from tacit.trust.findings import VERDICTS
 
 STAGES = ("homing", "collection", "policy learning")
 
@@ -321,7 +321,7 @@ def test_dynamics_are_injected_everywhere(recipe, tmp_path):
 def test_every_stage_diagnoses_itself():
     for name in STAGES:
         agent, _ = agent_in(name)
-        assert agent.diagnose().verdict in ("works", "works with caution", "cannot work")
+        assert agent.diagnose().verdict in VERDICTS.values()
         assert agent.diagnose().findings == agent.stage.diagnose(())
 
 
@@ -337,11 +337,13 @@ def test_settings_go_with_a_layout_only():
 
 def test_what_a_lesson_remarks_is_said_once():
     """The fast recipe's check of noise is due after 500 episodes, and is told in the episode that finds it."""
-    agent, source = Agent(synthetic().layout), GymSource(shuffled(synthetic().mdp))
-    simulation = Simulation(agent, source, 0)
+    agent, noise = Agent(Layout.regular([1], 2, n_contexts=1, n_feedback=2)), np.random.default_rng(0)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        simulation.run(3000)
+        for feedback in noise.integers(2, size=2000).tolist():
+            episode = agent.begin(0)
+            agent.act(episode, 0)
+            agent.end(episode, feedback)
     assert [str(each.message)[:22] for each in told] == ["feedback-tells-nothing"]
 
 

@@ -24,19 +24,24 @@ UNKNOWN = ("cannot be computed", "none")
 
 
 def show_verdict(console: Console, verdict: str, findings: Iterable[Finding]) -> None:
-    """Print a verdict and the findings that need attention."""
-    from tacit.trust.findings import raised
+    """Print a verdict, what it rests on, and the findings that need attention."""
+    from tacit.trust.findings import raised, rests_on
 
+    findings = tuple(findings)
     console.print(Text(verdict, style="bold"))
+    if basis := rests_on(findings):
+        say(console, basis)
     for finding in raised(findings):
         say(console, finding, "finding")
 
 
 def show_certificate(console: Console, certificate: Certificate) -> None:
     """Print what a model rests on."""
-    from tacit.trust.findings import raised
+    from tacit.trust.findings import raised, rests_on
 
     console.print(Text(certificate.verdict, style="bold"))
+    if basis := rests_on(certificate.findings):
+        say(console, basis)
     left_out = "".join(f"; {n:,} left out ({why})" for why, n in certificate.left_out.items())
     say(
         console,

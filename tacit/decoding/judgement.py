@@ -29,7 +29,7 @@ from tacit.base.validation import check_number, check_whole
 from tacit.decoding.decoder import ramp
 from tacit.decoding.orientation import Leaning, is_sure, lean, outcome_odds, turn_odds
 from tacit.decoding.posterior import ideal_posterior
-from tacit.decoding.power import expected_gain, gain_wanted, largest_unseen
+from tacit.decoding.power import expected_gain, gain_wanted, largest_unseen, telling_of
 from tacit.decoding.word_types import WordTypes, fit_types, soften
 
 UNKNOWN, HETEROGENEOUS, HOMOGENEOUS = "unknown", "heterogeneous", "homogeneous"
@@ -39,8 +39,6 @@ LEVEL = 0.95
 """Of the intervals that are reported."""
 MARGIN = 3.0
 """Standard errors by which theta is lowered and M raised before they become the decoder's threshold."""
-EXCLUSIVE, OVERLAPPING = 0.0, 0.25
-"""The share of either side that may talk like the other where nothing was found, by whether words overlap elsewhere."""
 SETTLED_BELOW = 0.5
 """A place in which nothing was found is settled once its best action could not earn more than this, unseen."""
 
@@ -174,11 +172,11 @@ class Constants:
 
 
 def judge(
-    counts: FloatArray, c: float, settings: JudgementSettings, overlaps: tuple[float, ...] = (EXCLUSIVE,)
+    counts: FloatArray, c: float, settings: JudgementSettings, telling: tuple[float, ...] = (1.0,)
 ) -> Judgement:
     """Return what counts (Y, K) of feedback by action say of a last state in a context, turned so that sum f <= K/2.
 
-    `overlaps` are shares of either side that may talk like the other where nothing was found, each as likely.
+    `telling` are parts of what words of one side alone would tell that feedback may tell here, each as likely.
 
     >>> counts = np.array([[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]])
     >>> judgement = judge(counts, 0.0, JudgementSettings())
@@ -190,7 +188,7 @@ def judge(
         return _featureless(UNKNOWN, counts, 1.0, c, 1.0)
     types = fit_types(counts)
     if types.p_value >= settings.significance:
-        unseen = [largest_unseen(counts, settings.significance, overlap) for overlap in overlaps]
+        unseen = [largest_unseen(counts, settings.significance, part) for part in telling]
         hope = sum(unseen) / len(unseen) if len(tuples) > 1 else c  # one action: no other could be better
         return _featureless(HOMOGENEOUS, counts, types.p_value, c, max(hope, c))
     return _heterogeneous(counts, soften(counts, types), settings)
@@ -219,9 +217,8 @@ def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
     K, tuples = len(judgement.tuples), float(judgement.tuples.sum())
     all_told = float((settings.undecided_after if K > 1 else settings.least_each) * K)
     if judgement.kind != HETEROGENEOUS and K > 1:
-        shown, asked = (
-            expected_gain(np.full(K, 1 / K), theta, EXCLUSIVE) for theta in (judgement.hope, SETTLED_BELOW)
-        )  # by each tuple
+        each = np.full(K, 1 / K)
+        shown, asked = (expected_gain(each, theta, 0) for theta in (judgement.hope, SETTLED_BELOW))
         all_told = max(gain_wanted(K, 0.0, settings.significance), tuples * shown) / asked
     return float(max(all_told - tuples, (settings.least_each - judgement.tuples.min()) * K, 1.0))
 
@@ -312,7 +309,7 @@ def _heterogeneous(counts: FloatArray, types: WordTypes, settings: JudgementSett
     expected = (counts / tuples * rewards).sum(axis=0)
     found = Judgement(
         *(HETEROGENEOUS, False, tuples, types.p_value, f, phi, rewards, expected, 1.0, types.overlaps),
-        lean(f),
+        lean(f)._replace(telling=telling_of(types.gain, tuples, int(np.abs(f - f.mean()).argmax()))),
     )
     odds = turn_odds(found.minority, 0.0, 0.0, overlapping=False, majority=False)
     return turn(found, odds, is_sure(odds, overlapping=False), settings)

@@ -42,6 +42,8 @@ MOST_BELIEVED = 5.0
 """The most log odds that the shares of a place say of its turn: known outcomes can always overrule them."""
 SURE_EXCLUSIVE, SURE_OVERLAPPING = 4.5, 1.0
 """Log odds from which a turn is settled: three standard errors of sum t, or what stands out e to one."""
+FAINT = 0.25
+"""The share of places in which something was found that may tell less than others are expected to."""
 BELIEF = math.log(50)
 """Log odds, beforehand, that rewarding actions are the minority and not everywhere the majority."""
 SLIP = 0.1
@@ -52,12 +54,13 @@ class Leaning(NamedTuple):
     """What a place says of its orientation, of the turn with sum t <= K/2.
 
     `exclusive` and `overlapping` are the log evidence of its shares in either world; `standing` the log odds of the
-    turn where words overlap.
+    turn where words overlap; `telling` (`tacit.decoding.power`) what part of a good action's gain was seen.
     """
 
     exclusive: float
     overlapping: float
     standing: float
+    telling: float = 1.0
 
 
 def lean(shares: FloatArray) -> Leaning:
@@ -132,10 +135,12 @@ class Beliefs(NamedTuple):
     found: bool = False
     overlapping: frozenset[int] = frozenset()
     majority: bool = False
+    halvings: int = 0
+    """How often what feedback tells is halved, in one place of four or more (`tacit.decoding.power`)."""
 
     def differing(self, other: Beliefs, groups: int) -> frozenset[int]:
         """Return the groups for which the beliefs differ."""
-        if (self.found, self.majority) != (other.found, other.majority):
+        if self._replace(overlapping=frozenset()) != other._replace(overlapping=frozenset()):
             return frozenset(range(groups))
         return self.overlapping ^ other.overlapping
 
@@ -152,17 +157,17 @@ class Leanings:
     """What each (ending, context group) says of its turn, arrays (S_H, G) that are 0 where nothing was found.
 
     `minority` are standard errors by which sum t stays below K/2; `evidence` nats for words that overlap; `standing`
-    as in `Leaning`; `told` the log odds that known outcomes give to the turn.
+    and `telling` as in `Leaning`; `told` the log odds that known outcomes give to the turn.
     """
 
     def __init__(self, rows: FloatArray) -> None:
-        self.rows = rows  # (4, S_H, G)
-        self.minority, self.evidence, self.standing, self.told = rows
+        self.rows = rows  # (5, S_H, G)
+        self.minority, self.evidence, self.standing, self.told, self.telling = rows
 
     @staticmethod
     def none(shape: tuple[int, int]) -> Leanings:
         """Return those of places of which nothing is known."""
-        return Leanings(np.zeros((4, *shape)))
+        return Leanings(np.zeros((5, *shape)))
 
     def widened(self, more: int) -> Leanings:
         """Return them with so many context groups more, of which nothing is known."""
@@ -181,7 +186,7 @@ class Leanings:
             rows[:, s, x] = 0.0
             if leaning is not None:
                 evidence = min(max(leaning.overlapping - leaning.exclusive, -MOST_EACH), MOST_EACH)
-                rows[:, s, x] = minority, evidence, leaning.standing, told
+                rows[:, s, x] = minority, evidence, leaning.standing, told, leaning.telling
         return Leanings(rows)
 
     def odds(self, at: tuple[int, int], beliefs: Beliefs) -> float:
@@ -201,16 +206,18 @@ class Leanings:
     def weigh(self) -> Beliefs:
         """Return what all places say together."""
         groups = self.evidence.sum(axis=0) > PRIOR_NATS  # (G,)
-        found, overlapping = bool(self.evidence.any()), frozenset(np.flatnonzero(groups).tolist())
+        found, overlapping = self.telling > 0, frozenset(np.flatnonzero(groups).tolist())
+        least = float(np.quantile(self.telling[found], FAINT)) if found.any() else 1.0
+        beliefs = Beliefs(bool(found.any()), overlapping, halvings=int(-math.log2(least)))
         told = self.told != 0
         if not told.any():
-            return Beliefs(found, overlapping)
+            return beliefs
         between = np.broadcast_to(groups, told.shape)[told]
         believed = shares_odds(self.minority[told], self.standing[told], between)
         either = self.told[told]
         minority = np.logaddexp(_log_expit(believed) + either / 2, _log_expit(-believed) - either / 2)
         majority = np.logaddexp(_log_expit(-believed) + either / 2, _log_expit(believed) - either / 2)
-        return Beliefs(found, overlapping, bool((majority - minority).sum() > BELIEF))
+        return beliefs._replace(majority=bool((majority - minority).sum() > BELIEF))
 
 
 def turn_odds(minority: float, standing: float, told: float, overlapping: bool, majority: bool) -> float:

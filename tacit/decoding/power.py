@@ -1,13 +1,15 @@
 """What the data could have shown: how good the best action of a place may be although nothing was seen of it.
 
 That feedback did not depend on the action says something only if it would have. Had one action pleased with chance
-theta and the others not at all, n_a tuples of each would have gained about
+theta and the others not at all, and did every word belong to one side, n_a tuples of each would have gained about
 
-    G(theta) = sum_a n_a KL(t_a || m),   t_a = o + (1 - 2 o) theta [a is the one],   m = sum_a n_a t_a / n
+    G(theta) = sum_a n_a KL(t_a || m),   t_a = theta [a is the one],   m = sum_a n_a t_a / n
 
-nats over one profile for all words, where o of each side talk like the other; some less for every word in use, whose
-type has to be found (`tacit.decoding.word_types`), give or take the square root of 2 G. The largest theta whose gain
-could have stayed below what the test asks for is what may be there: 1 after a few tuples, and less with every one more.
+nats over one profile for all words; some less for every word in use, whose type has to be found
+(`tacit.decoding.word_types`), give or take the square root of 2 G. Where words overlap, or most people say nothing, it
+is a part of that, which those places show in which something was found: `telling` is what they gained against G of a
+good action. The largest theta whose gain could have stayed below what the test asks for is what may be there: 1 after
+a few tuples, and less with every one more.
 """
 
 from __future__ import annotations
@@ -26,30 +28,33 @@ HALVINGS = 12
 """Of the search for theta: it is found to a four thousandth."""
 DEVIATIONS = 1.3
 """Standard deviations by which a gain may fall short of its mean: one place in ten falls shorter."""
+GOOD = 0.7
+"""What the best action of a place in which something was found is taken to earn."""
+LEAST_TELLING = 1 / 64
+"""The least that feedback is taken to tell: nobody would wait for less."""
 WORD_NATS = 0.8
 """What it costs to find the type of a word, by simulation: about log 2."""
 
 
-def largest_unseen(counts: FloatArray, significance: float, overlap: float) -> float:
+def largest_unseen(counts: FloatArray, significance: float, telling: float) -> float:
     """Return the largest reward that the best action of a place with counts (Y, K) may have, unseen.
 
-    >>> largest_unseen(np.full((2, 3), 3.0), 1e-4, 0.02)
+    >>> largest_unseen(np.full((2, 3), 3.0), 1e-4, 1.0)
     1.0
-    >>> largest_unseen(np.full((2, 3), 60.0), 1e-4, 0.02) < 0.35
+    >>> largest_unseen(np.full((2, 3), 60.0), 1e-4, 1.0) < 0.35
     True
     """
     tuples = counts.sum(axis=0)
-    largest: float = _largest(
-        tuples, gain_wanted(len(tuples), effective_words(counts), significance), overlap
-    )
+    if len(tuples) < 2:  # nothing to tell apart
+        return 0.0
+    wanted = gain_wanted(len(tuples), effective_words(counts), significance)
+    largest: float = _largest(tuples, wanted / telling)
     return largest
 
 
-def tuples_to_see(theta: float, counts: FloatArray, significance: float, overlap: float) -> float:
-    """Return how many tuples of each action would show a best action that pleases with chance theta."""
-    K = counts.shape[1]
-    each = expected_gain(np.ones(K), max(theta, 0.01), overlap)
-    return float(gain_wanted(K, effective_words(counts), significance) / max(each, 1e-12))
+def telling_of(gain: float, tuples: FloatArray, best: int) -> float:
+    """Return what part a gain is of what words that belong to one side each would have shown of a good action."""
+    return min(max(gain / expected_gain(tuples, GOOD, best), LEAST_TELLING), 1.0)
 
 
 def gain_wanted(n_actions: int, words: float, significance: float) -> float:
@@ -66,26 +71,26 @@ def least_gain(n_actions: int, significance: float) -> float:
 
 
 @kernel
-def expected_gain(tuples: FloatArray, theta: float, overlap: float) -> float:
-    """Return G(theta), of the action with the fewest tuples, for which it is least."""
-    one, total = tuples.min(), tuples.sum()
-    if one == total:  # one action has them all: nothing could differ from it
+def expected_gain(tuples: FloatArray, theta: float, best: int) -> float:
+    """Return G(theta) of the action `best`."""
+    one, total = tuples[best], tuples.sum()
+    if one == total:  # it has them all: there is nothing that it could differ from
         return 0.0
-    standing, others = overlap + (1 - 2 * overlap) * theta, overlap
-    mean = (one * standing + (total - one) * others) / max(total, 1e-12)
-    gain: float = one * _divergence(standing, mean) + (total - one) * _divergence(others, mean)
+    mean = one * theta / max(total, 1e-12)
+    gain: float = one * _divergence(theta, mean) + (total - one) * _divergence(0.0, mean)
     return gain
 
 
 @kernel
-def _largest(tuples: FloatArray, wanted: float, overlap: float) -> float:
-    """Return the least theta whose expected gain is what is wanted, 1 if there is none."""
-    if expected_gain(tuples, 1.0, overlap) < wanted:
+def _largest(tuples: FloatArray, wanted: float) -> float:
+    """Return the least theta whose expected gain is what is wanted, of the action with the fewest tuples; at most 1."""
+    best = int(np.argmin(tuples))
+    if expected_gain(tuples, 1.0, best) < wanted:
         return 1.0
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        if expected_gain(tuples, middle, overlap) < wanted:
+        if expected_gain(tuples, middle, best) < wanted:
             low = middle
         else:
             high = middle

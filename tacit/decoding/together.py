@@ -16,10 +16,8 @@ from tacit.base.arrays import BoolArray, FloatArray
 from tacit.decoding.common_meaning import find_common_meaning, read_by
 from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.judgement import (
-    EXCLUSIVE,
     HETEROGENEOUS,
     HOMOGENEOUS,
-    OVERLAPPING,
     Judgement,
     JudgementSettings,
     judge,
@@ -27,6 +25,9 @@ from tacit.decoding.judgement import (
 )
 from tacit.decoding.orientation import Beliefs, Leanings, is_sure
 from tacit.problem.layout import Layout
+
+UNKNOWN_TELLING = (1.0, 1 / 16)
+"""What feedback may tell before any was understood: all, or as little as where four in ten talk like the other side."""
 
 
 class Judged(NamedTuple):
@@ -66,8 +67,8 @@ def judge_together(
     leanings = Leanings.none(counts.shape[:2]).with_all(said)
     beliefs = leanings.weigh()
     for at, each in found.items():
-        if each.kind == HOMOGENEOUS and overlap_of(beliefs, at[1]) != (EXCLUSIVE,):
-            found[at] = judge(parts[at], c, settings, overlap_of(beliefs, at[1]))
+        if each.kind == HOMOGENEOUS and telling_by(beliefs) != (1.0,):
+            found[at] = judge(parts[at], c, settings, telling_by(beliefs))
     turned = {at: turn_by(each, at, leanings, beliefs, settings) for at, each in found.items()}
     turned |= {at: widen(turned[at], tables[at], out) for at, out in without.items()}
     if layout.ends_early:
@@ -87,14 +88,12 @@ def turn_by(
     return turn(judgement, odds, is_sure(odds, at[1] in beliefs.overlapping), settings)
 
 
-def overlap_of(beliefs: Beliefs, group: int) -> tuple[float, ...]:
-    """Return what share of either side may talk like the other in a place in which nothing was found.
+def telling_by(beliefs: Beliefs) -> tuple[float, ...]:
+    """Return what part feedback may tell, of what words of one side alone would, where nothing was found.
 
-    As long as nothing was found anywhere, words may overlap: looking on costs nothing then.
+    As long as nothing was found anywhere it may be little: looking on costs nothing then.
     """
-    if not beliefs.found:
-        return EXCLUSIVE, OVERLAPPING
-    return (OVERLAPPING,) if group in beliefs.overlapping else (EXCLUSIVE,)
+    return (0.5**beliefs.halvings,) if beliefs.found else UNKNOWN_TELLING
 
 
 def leave_out(counts: FloatArray, passing: BoolArray, settings: JudgementSettings) -> BoolArray:

@@ -34,8 +34,8 @@ CERTAIN = 0.95
 TWO_TYPES = (0.0, 1.0)
 BETWEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Levels of a word's position: on one side or the other, or between."""
-MOST_ROUNDS = 60
-"""Rounds of expectation maximisation from one beginning; most need fewer than twenty."""
+FIRST_ROUNDS, MOST_ROUNDS = 8, 60
+"""Rounds of expectation maximisation from every beginning, and from the best of them; most need fewer than twenty."""
 ENOUGH = 1e-5
 """The gain of a round, in nats, below which it was the last."""
 EXTRA_FREEDOM = 1 / 80
@@ -86,8 +86,12 @@ def soften(counts: FloatArray, types: WordTypes) -> WordTypes:
     seen = counts.sum(axis=1) > 0
     if seen.sum() < 3:
         return types
-    positions = types.positions[seen].copy()
-    gain, f = climb(np.ascontiguousarray(counts[seen]), positions, np.array(BETWEEN))
+    table, levels = np.ascontiguousarray(counts[seen]), np.array(BETWEEN)
+    best = (-math.inf, types.f, types.positions[seen])
+    for positions in (types.positions[seen].copy(), graded_positions(table)):
+        gain, f = climb(table, positions, levels, MOST_ROUNDS)
+        best = max(best, (gain, f, positions), key=lambda found: found[0])
+    gain, f, positions = best
     if gain <= types.gain:
         return types._replace(overlaps=gain - types.gain)
     softened = np.full(len(counts), 0.5)
@@ -100,7 +104,7 @@ def _fit(counts: FloatArray, cuts: FloatArray, levels: FloatArray) -> tuple[floa
     """Return gain, f and positions of the best of several beginnings."""
     order = np.argsort(leading_scores(counts))
     mass = counts.sum(axis=1)[order]
-    best, best_f, best_positions = -np.inf, np.zeros(counts.shape[1]), np.zeros(len(counts))
+    best, best_positions = -np.inf, np.zeros(len(counts))
     last_cut = 0
     for share in cuts:
         below = np.cumsum(mass) - mass / 2 <= share * mass.sum()
@@ -110,10 +114,19 @@ def _fit(counts: FloatArray, cuts: FloatArray, levels: FloatArray) -> tuple[floa
         last_cut = cut
         positions = np.full(len(counts), CERTAIN)
         positions[order[:cut]] = 1 - CERTAIN
-        gain, f = climb(counts, positions, levels)
+        gain, _ = climb(counts, positions, levels, FIRST_ROUNDS)
         if gain > best:
-            best, best_f, best_positions = gain, f, positions
-    return best, best_f, best_positions
+            best, best_positions = gain, positions
+    best, f = climb(counts, best_positions, levels, MOST_ROUNDS)
+    return best, f, best_positions
+
+
+@kernel
+def graded_positions(counts: FloatArray) -> FloatArray:
+    """Return positions by the leading component: the outermost words at 0 and 1, those that tell nothing between."""
+    scores = leading_scores(counts)
+    low, high = min(scores.min(), -1e-12), max(scores.max(), 1e-12)
+    return np.asarray(np.where(scores < 0, 0.5 - 0.5 * scores / low, 0.5 + 0.5 * scores / high))
 
 
 @kernel
@@ -133,14 +146,16 @@ def leading_scores(counts: FloatArray) -> FloatArray:
 
 
 @kernel
-def climb(counts: FloatArray, positions: FloatArray, levels: FloatArray) -> tuple[float, FloatArray]:
+def climb(
+    counts: FloatArray, positions: FloatArray, levels: FloatArray, rounds: int
+) -> tuple[float, FloatArray]:
     """Return the gain and f that expectation maximisation leads to from `positions`, which it changes in place."""
     Y, K = counts.shape
     tuples, L = counts.sum(axis=0), len(levels)
     rewarded = positions @ counts  # (K,): tuples of each action that were a reward, in expectation
     gain = -np.inf
     f = rewarded / tuples
-    for _ in range(MOST_ROUNDS):
+    for _ in range(rounds):
         f = (rewarded + 0.5) / (tuples + 1.0)  # half a tuple on each side: no action is impossible
         one, zero = f * tuples.sum() / (f @ tuples), (1 - f) * tuples.sum() / ((1 - f) @ tuples)
         logs, odds = np.empty((L, K)), np.empty((L, K))  # of a tuple with a word at each level, by action

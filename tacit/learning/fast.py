@@ -61,6 +61,9 @@ from tacit.trust.watches import Alarm
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
 
+TAKEN_BACK = "feedback-tells-nothing is taken back: feedback does depend on the action, and is learned from."
+"""What is said when a warning turns out to be wrong."""
+
 
 class FastLearning:
     """Explores and learns in one, context by context; needs finite contexts and feedback."""
@@ -88,6 +91,7 @@ class FastLearning:
         self._has_dual = np.zeros(contexts, dtype=np.bool_)
         self._check_at: float = FIRST_CHECK
         self.vigilance = Vigilance(self.reading.counted, setup.settings.drift)
+        self._warned = False  # that feedback tells nothing
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the plan of Algorithm 4, or a hopeful one where it pays to settle what that one leads to."""
@@ -174,8 +178,10 @@ class FastLearning:
             settings.judgement,
             self.places.judgements,
             anchors,
+            beliefs=self.places.beliefs,
+            outcomes=self.places.outcomes.seen(),
         )
-        return worst_first([*found, *self.vigilance.find_drift()])
+        return worst_first([*found, *self.vigilance.find_drift(self.episodes)])
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts and what cannot be computed from them."""
@@ -188,6 +194,7 @@ class FastLearning:
             "has_dual": self._has_dual,
             "check_at": self._check_at,
             "vigilance": self.vigilance.to_state(),
+            "warned": self._warned,
         }
 
     @classmethod
@@ -203,6 +210,7 @@ class FastLearning:
         stage._duals, stage._has_dual = duals
         stage._check_at = _read_check(saved, stage.episodes)
         stage.vigilance.restore(saved.part("vigilance"), stage.episodes)
+        stage._warned = saved.flag("warned")
         return stage
 
     @classmethod
@@ -227,13 +235,15 @@ class FastLearning:
         return stage
 
     def _check(self, changes: list[Change]) -> tuple[str, ...]:
-        """Return what must be said, that nothing was found where it would have been; add when to look again."""
-        judgements = self.places.judgements.values()
-        if any(judgement.kind == HETEROGENEOUS for judgement in judgements):
-            changes.append(assign(self, "_check_at", math.inf))
-            return ()
+        """Return what must be said, that nothing was found where it would have been, or that it is taken back."""
+        judgements = self.places.judgements
+        if any(judgement.kind == HETEROGENEOUS for judgement in judgements.values()):
+            changes += assign(self, "_check_at", math.inf), assign(self, "_warned", False)
+            return (TAKEN_BACK,) if self._warned else ()
         changes.append(assign(self, "_check_at", CHECK_GROWTH * (self.episodes + 1)))
-        return tuple(map(str, find_nothing_told(self.places.judgements)))
+        found = () if self._warned else tuple(map(str, find_nothing_told(self.reading.counted, judgements)))
+        changes.append(assign(self, "_warned", self._warned or bool(found)))
+        return found
 
     def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
         """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""

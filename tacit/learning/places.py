@@ -30,8 +30,8 @@ from tacit.decoding.together import (
     judge_together,
     leave_out,
     leave_out_all,
-    overlap_of,
     read_alike,
+    telling_by,
     turn_by,
     widen,
 )
@@ -44,7 +44,7 @@ HALVED = 2
 GROWTH = 1.1
 """A place is judged anew when its tuples have grown by this factor: a judgement costs as much as ten episodes."""
 
-FIRST_TABLE = np.array([[9.0, 0.0, 0.0], [0.0, 9.0, 5.0], [0.0, 0.0, 4.0]])
+FIRST_TABLES = np.array([[9.0, 0.0, 0.0], [0.0, 9.0, 5.0], [0.0, 0.0, 4.0]]), np.full((2, 2), 5.0)
 """Counts that take every turn of a judgement."""
 
 TuplePlace = tuple[int, int, int, int]
@@ -85,7 +85,8 @@ class Places:
         self._left_out: dict[PlaceIndex, BoolArray] = {}  # actions (K,) that a judgement does not rest on
         self._due = np.ones((S, G))  # tuples at which a place is judged anew
         self._leanings = Leanings.none((S, G))
-        judge(FIRST_TABLE, c, settings)  # compiled code is loaded before the first episode, not during one
+        for table in FIRST_TABLES:  # compiled code is loaded before the first episode, not during one
+            judge(table, c, settings)
 
     def widened(self, layout: Layout) -> Places:
         """Return the same places in a layout with labels more; what is learned by them is learned by both.
@@ -227,7 +228,7 @@ class Places:
 
     def _found_in(self, place: PlaceIndex, table: FloatArray, beliefs: Beliefs) -> Judgement:
         """Return what a table of some actions says, before it is turned."""
-        return judge(table, self._c, self._settings, overlap_of(beliefs, place[1]))
+        return judge(table, self._c, self._settings, telling_by(beliefs))
 
     def _known(self, place: PlaceIndex) -> Known:
         """Return what is known of a place that was judged."""
@@ -239,8 +240,8 @@ class Places:
         self, place: PlaceIndex, known: Known, leanings: Leanings, beliefs: Beliefs
     ) -> tuple[Judgement, Judgement]:
         """Return the judgement of a place before it is turned, and as it is where these beliefs hold."""
-        found, group = known.found, place[1]
-        if found.kind == HOMOGENEOUS and overlap_of(beliefs, group) != overlap_of(self.beliefs, group):
+        found = known.found
+        if found.kind == HOMOGENEOUS and telling_by(beliefs) != telling_by(self.beliefs):
             found = self._found_in(place, known.table[:, ~known.left_out], beliefs)
         turned = turn_by(found, place, leanings, beliefs, self._settings)
         return found, widen(turned, known.table, known.left_out)

@@ -28,7 +28,8 @@ from tacit.planning.dual_newton import solve_packed
 from tacit.planning.regression import make_oracle, restore_oracle
 from tacit.problem.spaces import Encoded, Finite
 from tacit.trust.anchors import Anchor, find_orientation
-from tacit.trust.diagnostics import constant_decoding, find_rarely_reached, nothing_kept
+from tacit.trust.coverage import find_unreached
+from tacit.trust.diagnostics import constant_decoding, nothing_kept
 from tacit.trust.findings import Finding, worst_first
 
 
@@ -197,7 +198,8 @@ class PolicyLearning:
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what can be said without tuples: what was reached, whether anything decodes, and by anchors."""
         tuples = self.exploration.tuples
-        found = [nothing_kept(self.name), *find_rarely_reached(self._layout, tuples.astype(np.float64))]
+        kept = nothing_kept(self.name, "caution")  # a decoder that is not constant is what it found
+        found = [kept, *find_unreached(self._layout, tuples.astype(np.float64))]
         if self.decoder is None:
             found.append(constant_decoding(int(tuples.sum())))
         return worst_first([*found, *find_orientation(self._layout, anchors, self._meaning)])

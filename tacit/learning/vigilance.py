@@ -26,7 +26,8 @@ from tacit.decoding.judgement import HETEROGENEOUS, Judgement
 from tacit.decoding.tuples import counted_shape
 from tacit.problem.layout import Layout
 from tacit.problem.silence import feedback_word
-from tacit.trust.findings import Finding, abridge, name_place
+from tacit.trust.diagnostics import find_drift
+from tacit.trust.findings import Finding, name_place
 from tacit.trust.watches import MOST_VALUES, Alarm, DriftSettings, Watches, read_alarm
 
 WORDS, TYPES, DYNAMICS = "words", "types", "dynamics"
@@ -55,6 +56,9 @@ class Vigilance:
             DYNAMICS: (layout.max_actions, layout.max_states),
         }
         self._watches = {kind: Watches(kind, *sizes[kind], settings.alpha / len(KINDS)) for kind in KINDS}
+        self._watches[DYNAMICS].learn(
+            [((0, 0), 0, 0)], 0
+        )  # compiled code is loaded now, not during an episode
         self._types: dict[PlaceIndex, BoolArray] = {}
         self.noticed: tuple[Alarm, ...] = ()
 
@@ -114,22 +118,10 @@ class Vigilance:
             "forgotten, and explored again"
         )
 
-    def find_drift(self) -> tuple[Finding, ...]:
-        """Return the finding of what has changed, if anything has."""
-        if not self.noticed:
-            return ()
-        words = [
-            f"{self._where(alarm)} after about episode {alarm.changed:,}" for alarm in self.noticed[::-1]
-        ]
-        return (
-            Finding(
-                "drift",
-                "info",
-                "",
-                f"What holds has changed: {abridge(words)}.",
-                "What was learned there before is forgotten. A better action that nobody tries any more stays unseen.",
-            ),
-        )
+    def find_drift(self, episodes: int) -> tuple[Finding, ...]:
+        """Return the finding of what has changed in so many episodes, if anything has."""
+        alarms = [(self._where(alarm), alarm.noticed, self._what(alarm)) for alarm in self.noticed]
+        return tuple(find_drift(alarms, episodes))
 
     def to_state(self) -> dict[str, Any]:
         """Return what `restore` reads."""

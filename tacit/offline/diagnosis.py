@@ -42,7 +42,7 @@ class LogDiagnosis(Generic[X]):
 
     @property
     def verdict(self) -> str:
-        """Return "works", "works with caution" or "cannot work"."""
+        """Return "works", "works with caution", "not known yet" or "cannot work"."""
         return verdict(self.findings)
 
     def page(self) -> str:

@@ -65,7 +65,7 @@ class Evaluation:
 
     @property
     def verdict(self) -> str:
-        """Return "works", "works with caution" or "cannot work"."""
+        """Return "works", "works with caution", "not known yet" or "cannot work"."""
         return verdict(self.findings)
 
     @property

@@ -50,7 +50,7 @@ def fit(
     >>> from tacit.envs.synthetic import synthetic_mdp
     >>> model = fit(list(draw_logs(synthetic_mdp(), 4000, seed=0)))
     >>> model.certificate.verdict, model.certificate.tuples
-    ('works', 4000)
+    ('works with caution', 4000)
     """
     source = LogSource(logs)
     request = FitRequest(source, c, assume_uniform, anchors, problems, progress, seed, engine, silence)

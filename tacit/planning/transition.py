@@ -49,6 +49,9 @@ def transitions_shape(layout: Layout) -> tuple[int, int, int, int]:
     return layout.horizon - 1, layout.max_states, layout.max_actions, layout.max_states
 
 
+NO_STEPS = np.empty(0, dtype=np.int64)
+
+
 class TransitionCounts:
     """Counts of (s, a, s') and their smoothed estimate, kept up to date one row at a time; contexts play no part.
 
@@ -70,6 +73,9 @@ class TransitionCounts:
         self._estimate = _smoothed(self._counts, self._exists)
         self._shown = self._estimate.view()
         self._shown.flags.writeable = False
+        _write_path(
+            self, (NO_STEPS, NO_STEPS), NO_STEPS
+        )  # compiled code is loaded now, not during an episode
 
     def counts(self, context: Encoded) -> IntArray:
         """Return N(s, a, s'), the same for every context, (H-1, S, K, S): a live view, not to be written to."""

@@ -14,7 +14,7 @@ BEYOND_CHANCE = 1.96
 
 STILL_EXPLORING = Finding(
     "still-exploring",
-    "caution",
+    "unknown",
     "",
     "Nothing has been made of the feedback yet: the agent takes candidates at random and listens.",
     "Let it run on; it fits what feedback means when exploration ends.",

@@ -1,15 +1,18 @@
 """Which way round: a handful of episodes with known outcome, held against what their feedback decodes to.
 
-That rewarding actions are the minority no data can test; anchors can.
+That rewarding actions are the minority no data can test: where most please, everything looks as healthy, the other way
+round. So without known outcomes a verdict is at most "works with caution".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.special import bdtr
 
+from tacit.decoding.counts import SeenCounts
 from tacit.decoding.judgement import HETEROGENEOUS, Judgements
 from tacit.problem.layout import Layout
 from tacit.problem.silence import encode_feedback
@@ -18,13 +21,16 @@ from tacit.trust.findings import Finding, name_place
 
 ANCHOR_LEVEL = 0.05
 """Chance with which coin tosses may pass for anchors that agree or disagree: five of five is enough."""
+BETWEEN = 0.2
+"""A word that stands nearer to the middle than this does not say what its outcome should be."""
 MINORITY = Finding(
     "minority-assumed",
-    "info",
+    "caution",
     "",
-    "That rewarding actions are the minority (sum f < K/2) is your assumption: if most actions please, everything "
-    "decodes upside down and looks healthy.",
-    "A handful of episodes with known outcome settles it: pass them as anchors.",
+    "That rewarding actions are the minority (sum f < K/2) is your assumption, and no feedback can show it: if most "
+    "actions please, everything decodes upside down and looks as healthy.",
+    "Give known outcomes, five episodes that agree are enough: agent.end(episode, feedback, outcome=1) now and then, "
+    "anchors, or rewards in logs.",
 )
 """The one belief that no data can test."""
 ANCHOR_CODES = frozenset(("decoded-upside-down", "anchors-agree", "anchors-undecided"))
@@ -45,24 +51,40 @@ class Anchor:
 
 
 def find_orientation(
-    layout: Layout, anchors: Sequence[Anchor], meaning: Callable[[Encoded, int, Encoded], float | None]
+    layout: Layout,
+    anchors: Sequence[Anchor],
+    meaning: Callable[[Encoded, int, Encoded], float | None],
+    outcomes: SeenCounts | None = None,
 ) -> Iterator[Finding]:
-    """Yield the belief that no data can test and, given anchors, whether they bear it out.
+    """Yield whether known outcomes bear out the belief that no data can test, and the belief unless they do.
 
-    `meaning` (context, last state, feedback) is the decoded reward, None where nothing is decoded. An exact binomial
-    test, over all anchors and within each state and context, tells agreement from tossing a coin.
+    `meaning` (context, last state, feedback) is the decoded reward, None where nothing is decoded; `outcomes`
+    (S_H, G, Y, 2) are those that an agent was told. An exact binomial test, over all of them and within each state and
+    context, tells agreement from tossing a coin.
     """
-    yield MINORITY
-    if not anchors:
-        return
     agreed: dict[str, list[bool]] = {}
-    for anchor in anchors:
-        x, s, y = _encode_anchor(layout, anchor)
-        reward = None if y is None else meaning(x, s, y)
-        if reward is not None:
-            place = name_place(layout, s, anchor.context)
-            agreed.setdefault(place, []).append((reward >= 0.5) == bool(anchor.reward))
-    yield from weigh_anchors(agreed, len(anchors))
+    given = 0
+    for x, s, y, reward, times in _list_known(layout, anchors, outcomes):
+        given += times
+        meant = None if y is None else meaning(x, s, y)
+        if meant is not None:
+            answers = agreed.setdefault(name_place(layout, s, layout.contexts.decode(x)), [])
+            answers += [(meant >= 0.5) == bool(reward)] * times
+    yield from believe(weigh_anchors(agreed, given) if given else ())
+
+
+def believe(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield what known outcomes say, and the belief that no data can test unless they bear it out.
+
+    >>> [finding.code for finding in believe(weigh_anchors({"": [True] * 5}, 5))]
+    ['anchors-agree']
+    >>> [finding.code for finding in believe(())]
+    ['minority-assumed']
+    """
+    known = list(found)
+    yield from known
+    if not any(finding.code == "anchors-agree" for finding in known):
+        yield MINORITY
 
 
 def weigh_anchors(agreed: Mapping[str, list[bool]], given: int) -> Iterator[Finding]:
@@ -105,13 +127,27 @@ def coin_chance(answers: Sequence[bool], value: bool) -> float:
 
 
 def meaning_by_phi(judgements: Judgements) -> Callable[[Encoded, int, Encoded], float | None]:
-    """Return what feedback means by the judgements: (x, s, y) to a reward, None where nothing is decoded."""
+    """Return what feedback means by the judgements: (x, s, y) to a reward, None where that is open."""
 
     def meaning(x: Encoded, s: int, y: Encoded) -> float | None:
         judgement = judgements.get((s, int(x)))
-        return float(judgement.phi[int(y)]) if judgement and judgement.kind == HETEROGENEOUS else None
+        if judgement is None or judgement.kind != HETEROGENEOUS:
+            return None
+        meant = float(judgement.phi[int(y)])
+        return meant if abs(meant - 0.5) > BETWEEN else None
 
     return meaning
+
+
+def _list_known(
+    layout: Layout, anchors: Sequence[Anchor], outcomes: SeenCounts | None
+) -> Iterator[tuple[Encoded, int, Encoded | None, int, int]]:
+    """Yield context, last state, feedback and reward of what is known, with how many times it is."""
+    for anchor in anchors:
+        yield *_encode_anchor(layout, anchor), anchor.reward, 1
+    for (s, x), table in outcomes.tables() if outcomes is not None else ():
+        for y, reward in np.argwhere(table > 0).tolist():
+            yield x, s, y, reward, int(table[y, reward])
 
 
 def _encode_anchor(layout: Layout, anchor: Anchor) -> tuple[Encoded, int, Encoded | None]:

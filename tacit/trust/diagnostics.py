@@ -1,56 +1,68 @@
-"""Say when it cannot work: what the feedback itself shows of the assumptions that learning rests on.
+"""Say when it cannot work, and never that it works without evidence: what the feedback itself shows.
 
 Each finding names what was seen, the numbers behind it and what to do. Three things are tested on the counts of
-feedback by action: that feedback depends on the action at all, that it depends on it through the reward alone
-(Assumption 2.1), and that sigma exceeds 1 (Assumption 2.3). Both tests of dependence are permutation tests: feedback is
-dealt anew among the tuples of each last state and context (or of each cluster of phi), which keeps every margin.
-One belief no data can test, that rewarding actions are the minority; known outcomes, `Anchor`, can.
+feedback by action: that feedback depends on the action at all (`tacit.decoding.word_types`), that it depends on it
+through the reward alone (Assumption 2.1, `tacit.trust.two_profiles`), and that rewards stand out (Assumption 2.3). What
+a verdict rests on stands in `tacit.trust.basis`, what was not seen enough in `tacit.trust.coverage`. One belief no data
+can test, that rewarding actions are the minority; known outcomes can (`tacit.trust.anchors`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.decoding.counts import PlaceIndex, SeenCounts, without_unmet_silence
+from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
     HOMOGENEOUS,
-    UNKNOWN,
     Judgements,
     JudgementSettings,
     estimate_constants,
-    tuples_wanted,
 )
+from tacit.decoding.orientation import Beliefs
 from tacit.decoding.together import judge_all
 from tacit.decoding.tuples import check_finite, counted_shape
 from tacit.problem.layout import Layout
 from tacit.trust.anchors import Anchor, find_orientation, meaning_by_phi
-from tacit.trust.findings import Finding, abridge, count_of, list_places, worst_first
-from tacit.trust.permutation import (
-    dependable_places,
-    dependable_tables,
-    largest_places,
-    residual_p_value,
+from tacit.trust.basis import (
+    find_basis,
+    find_doubt,
+    find_overlap,
+    find_telling_silence,
+    in_doubt,
+    nothing_left,
+    understood_places,
 )
+from tacit.trust.coverage import (
+    EXCLUSIVE_WORDS,
+    LET_GO,
+    find_few_tuples,
+    find_mute,
+    find_rare_contexts,
+    find_unreached,
+    find_untried,
+    total_tuples,
+)
+from tacit.trust.findings import Finding, Severity, abridge, count_of, count_places, list_places, worst_first
+from tacit.trust.two_profiles import combined_p_value, measure_misfit
 
-ALPHA = 0.005
-"""Of the tests of dependence: how often chance alone may look like it."""
-RESIDUAL_ALPHA = 0.002
-"""Of the test within clusters: smaller, for phi was fitted to the same counts, which doubles the rate at least."""
+FIT_ALPHA = 0.002
+"""Of the test that two profiles explain what is said, over all places."""
+MATERIAL = 0.25
+"""The part of what feedback tells of actions that two profiles may leave over before nothing can be learned from it."""
 LEVEL = 0.95
 """Of intervals, for all states and contexts at once."""
 CONSTANTS_LEVEL = 0.99
 """Of the intervals that supplied constants are held against."""
 NEAR = 1.25
 """Sigma counts as too small when its interval ends below: far enough from 1 to be shown with a few hundred tuples."""
-LET_GO = 0.03
-"""The share of episodes that may end where nothing is settled: the fast recipe explores no further."""
-RARE = 0.01
-"""A last state in which fewer episodes end is rarely reached."""
+MOST = 0.75
+"""The share of tuples in understood places from which on a failing is one of all of them."""
 
 
 def diagnose(
@@ -62,32 +74,40 @@ def diagnose(
     anchors: Sequence[Anchor] = (),
     visits: IntArray | FloatArray | None = None,
     unsettled: float = LET_GO,
+    beliefs: Beliefs = EXCLUSIVE_WORDS,
+    outcomes: SeenCounts | None = None,
 ) -> tuple[Finding, ...]:
     """Return what counts of feedback by action show, worst first.
 
-    `judgements` are made from the counts unless they are at hand; `visits` (S_H,), the episodes that ended in
-    each last state, are the tuples unless some episodes had no feedback; `unsettled` is the share of episodes that may
-    end where nothing is settled.
+    `judgements` are made from the counts unless they are at hand, with the `beliefs` that they rest on; `visits`
+    (S_H,), the episodes that ended in each last state, are the tuples unless some episodes had no feedback; `unsettled`
+    is the share of episodes that may end where nothing is settled; `outcomes` (S_H, G, Y, 2) are those known of tuples.
 
     >>> layout = Layout.regular([1], n_actions=3, n_contexts=1, n_feedback=2)
     >>> counts = SeenCounts.of_dense(np.array([[[[27.0, 3.0, 3.0], [3.0, 27.0, 27.0], [0.0, 0.0, 0.0]]]]))
     >>> from tacit.trust.findings import verdict
-    >>> verdict(diagnose(layout, counts))
-    'works'
+    >>> verdict(diagnose(layout, counts)), verdict(diagnose(layout, SeenCounts.empty(counts.shape)))
+    ('works with caution', 'not known yet')
     """
     check_counts(layout, counts)
     if judgements is None:
         judgements = judge_all(layout, counts, decoder.c, settings)
     reached = counts.by_ending() if visits is None else np.asarray(visits, dtype=np.float64)
     found = [
-        *find_nothing_told(judgements),
+        *find_basis(layout, judgements, beliefs),
+        *find_nothing_told(layout, judgements),
         *find_small_sigma(layout, judgements),
         *find_action_dependence(counts, judgements),
-        *find_bounded_tests(counts, judgements),
         *find_disagreement(decoder, judgements),
-        *find_few_tuples(layout, counts, settings, judgements, unsettled),
-        *find_rarely_reached(layout, reached),
-        *find_orientation(layout, anchors, meaning_by_phi(judgements)),
+        *find_doubt(layout, judgements, beliefs, unsettled),
+        *find_overlap(layout, judgements, beliefs),
+        *find_telling_silence(layout, counts, judgements),
+        *find_few_tuples(layout, settings, judgements, unsettled),
+        *find_untried(layout, judgements, unsettled),
+        *find_rare_contexts(layout, settings, judgements, unsettled),
+        *find_unreached(layout, reached),
+        *find_mute(layout, counts, reached),
+        *find_orientation(layout, anchors, meaning_by_phi(judgements), outcomes),
     ]
     return worst_first(found)
 
@@ -97,21 +117,18 @@ def diagnose_nothing(layout: Layout, stage: str, anchors: Sequence[Anchor]) -> t
     return worst_first([nothing_kept(stage), *find_orientation(layout, anchors, lambda x, s, y: None)])
 
 
-def find_nothing_told(judgements: Judgements) -> Iterator[Finding]:
-    """Yield an error if feedback tells actions apart in no place, and most tuples fell where that would have shown."""
-    if any(judgement.kind == HETEROGENEOUS for judgement in judgements.values()):
+def find_nothing_told(layout: Layout, judgements: Judgements) -> Iterator[Finding]:
+    """Yield an error if feedback tells actions apart in no place, although nearly everywhere that would have shown."""
+    if understood_places(judgements) or not judgements or not nothing_left(layout, judgements):
         return
-    tuples = sum(judgement.tuples.sum() for judgement in judgements.values())
     telling = [j for j in judgements.values() if j.kind == HOMOGENEOUS and j.settled]
-    if not telling or sum(j.tuples.sum() for j in telling) <= tuples / 2:
-        return
     hope = max(judgement.hope for judgement in telling)
     yield Finding(
         "feedback-tells-nothing",
         "error",
         "",
-        f"In {tuples:,.0f} tuples feedback depends on the action in none of "
-        f"{count_of(len(telling), 'state and context', 'states and contexts')} where an action that pleases more than "
+        f"In {total_tuples(judgements):,.0f} tuples feedback depends on the action in none of "
+        f"{count_places(len(telling))} where an action that pleases more than "
         f"{hope:.0%} would have shown.",
         "Check that feedback is joined to the episode it belongs to and that states and contexts tell apart what "
         "matters; until then every policy is learned from noise.",
@@ -119,7 +136,11 @@ def find_nothing_told(judgements: Judgements) -> Iterator[Finding]:
 
 
 def find_small_sigma(layout: Layout, judgements: Judgements) -> Iterator[Finding]:
-    """Yield one finding where the interval of sigma ends below `NEAR`: an error if sigma is not above 1."""
+    """Yield one finding where the interval of sigma ends below `NEAR`: an error if most cannot be oriented either.
+
+    Where words overlap f is drawn together and sigma looks small, and where the minority is plain nothing is lost: what
+    learning fails without is to know which way round it is.
+    """
     found = {at: j for at, j in judgements.items() if j.kind == HETEROGENEOUS}
     level = 1 - 2 * (1 - LEVEL) / max(len(found), 1)  # only the upper end is asked for
     sigmas = {at: j.sigma(level) for at, j in found.items()}
@@ -129,60 +150,89 @@ def find_small_sigma(layout: Layout, judgements: Judgements) -> Iterator[Finding
     worst = min(small, key=lambda at: small[at].estimate)
     sigma, judgement = small[worst], found[worst]
     theta, M, K = judgement.f.max(), judgement.f.sum(), len(judgement.f)
+    lost = {at: found[at] for at in small if in_doubt(found[at])}
     yield Finding(
         "sigma-too-small",
-        "error" if sigma.estimate <= 1 else "caution",
+        "error" if total_tuples(lost) >= MOST * total_tuples(found) else "caution",
         list_places(layout, small),
         f"sigma = theta (K - M) / M is {sigma.estimate:.2f} [{sigma.low:.2f}, {sigma.high:.2f}] with theta = "
-        f"{theta:.2f}, M = {M:.2f}, K = {K}, and must exceed 1 for the decoder to tell a reward (Assumption 2.3).",
+        f"{theta:.2f}, M = {M:.2f}, K = {K}, if no word is said by both sides, and must exceed 1 for the decoder to "
+        f"tell a reward (Assumption 2.3); in {len(lost)} of {len(small)} such places it is in doubt which way round "
+        "they are.",
         "Offer more actions that fail or fewer that please, or ask for feedback that only the best action earns.",
     )
 
 
+class FitTest(NamedTuple):
+    """Whether two profiles explain what is said in `places` places: the p-value, and what they leave over."""
+
+    places: int
+    p_value: float
+    excess: float
+
+
+def weigh_two_profiles(counts: SeenCounts, judgements: Judgements) -> FitTest | None:
+    """Return the test of Assumption 2.1 over all places where feedback tells actions apart, None if none can be."""
+    found = ((counts.table(*at), judgements[at]) for at in heterogeneous_places(judgements))
+    measured = (measure_misfit(table[:, : len(j.tuples)], j.f, j.phi) for table, j in found)
+    misfits = [misfit for misfit in measured if misfit is not None]
+    if not misfits:
+        return None
+    explained = sum(misfit.explained for misfit in misfits)
+    beyond = sum(misfit.squares - misfit.freedom for misfit in misfits)
+    return FitTest(len(misfits), combined_p_value(misfits), max(beyond, 0.0) / max(explained, 1e-12))
+
+
 def find_action_dependence(counts: SeenCounts, judgements: Judgements) -> Iterator[Finding]:
-    """Yield an error if, given the decoded reward, feedback still depends on the action (Assumption 2.1)."""
-    found = heterogeneous_places(judgements)
-    if not found:
+    """Yield whether feedback depends on the action in other ways than through the reward (Assumption 2.1)."""
+    if not heterogeneous_places(judgements):
         return
-    tested = largest_places(counts, found, tables=2)
-    tables, others = split_by_phi(counts, judgements, tested)
-    if not len(tables):
+    test = weigh_two_profiles(counts, judgements)
+    if test is None:
         yield Finding(
             "action-dependence-untestable",
             "info",
             "",
-            "With one feedback value for each decoded reward, nothing can show whether feedback also depends on the "
-            "action itself.",
+            "With two feedback values, or two actions, nothing can show whether feedback also depends on the action "
+            "itself.",
             "Feedback of more than two values would let Tacit check it.",
         )
-    elif (p_value := residual_p_value(tables, others)) < RESIDUAL_ALPHA:
+    elif test.p_value < FIT_ALPHA:
         yield Finding(
             "feedback-depends-on-action",
-            "error",
+            "error" if test.excess > MATERIAL else "caution",
             "",
-            "Among tuples that decode to the same reward, feedback still depends on the action (permutation test "
-            f"over {count_of(len(tested), 'state and context', 'states and contexts')}, p = {p_value:.2g}), against "
+            "What people say after the actions is more than two ways of speaking, pleased and not, can explain "
+            f"(fit of rank two over {count_places(test.places)}, p = "
+            f"{test.p_value:.2g}): {test.excess:.0%} of what feedback tells of the action is left over, against "
             "Assumption 2.1.",
             "Use feedback that answers to the outcome and not to the action itself, or drop the part that names the "
             "action.",
         )
 
 
-def find_bounded_tests(counts: SeenCounts, judgements: Judgements) -> Iterator[Finding]:
-    """Yield a remark if there are so many states and contexts that tests of dependence look at the largest alone."""
-    found = heterogeneous_places(judgements)
-    chances = ((dependable_places(counts) if mostly_judged(judgements) else [], 1), (found, 2))
-    cut = [(largest_places(counts, places, tables), places) for places, tables in chances]
-    tested, places = max(cut, key=lambda pair: len(pair[1]) - len(pair[0]))
-    if len(tested) < len(places):
-        yield Finding(
-            "tests-bounded",
-            "info",
-            "",
-            f"Whether feedback depends on the action was tested in the {len(tested):,} states and contexts with "
-            f"the most tuples, of {len(places):,}.",
-            "To have all of them tested, bin states, contexts or feedback.",
-        )
+def find_drift(alarms: Sequence[tuple[str, int, str]], episodes: int) -> Iterator[Finding]:
+    """Yield what has changed, by alarms of (where, in which episode, what speaks for it), after so many episodes.
+
+    A caution while the last of them is in the later half: what came before is forgotten, and what holds since is not
+    known for as long.
+
+    >>> alarm = ("state 'cart', context 'new'", 4_000, "'thanks' came 90 % of 200 times before and 5 % of 40 since")
+    >>> [(finding.severity, finding.where) for finding in find_drift([alarm], episodes=5_000)]
+    [('caution', "state 'cart', context 'new'")]
+    """
+    if not alarms:
+        return
+    _, episode, evidence = last = max(alarms, key=lambda alarm: alarm[1])
+    yield Finding(
+        "drift",
+        "caution" if 2 * episode > episodes else "info",
+        abridge([last[0], *(where for where, *_ in alarms[::-1] if where != last[0])]),
+        f"{count_of(len(alarms), 'change was', 'changes were')} noticed, the last in episode {episode:,} of "
+        f"{episodes:,}: {evidence}.",
+        "What was learned there before is forgotten and explored again; a better action that nobody tries any more "
+        "stays unseen.",
+    )
 
 
 def find_disagreement(supplied: DecoderSettings, judgements: Judgements) -> Iterator[Finding]:
@@ -207,76 +257,9 @@ def find_disagreement(supplied: DecoderSettings, judgements: Judgements) -> Iter
         )
 
 
-def find_few_tuples(
-    layout: Layout,
-    counts: SeenCounts,
-    settings: JudgementSettings,
-    judgements: Judgements,
-    unsettled: float = LET_GO,
-) -> Iterator[Finding]:
-    """Yield one finding on the states and contexts that are not settled yet, with what they still need.
-
-    A caution while a larger share of the episodes than `unsettled` ends there.
-    """
-    total = counts.total
-    open_ones = {at: j for at, j in judgements.items() if not j.settled and j.tuples.sum() > 0}
-    if not open_ones:
-        return
-    more = {at: tuples_wanted(judgement, settings) for at, judgement in open_ones.items()}
-    share = sum(j.tuples.sum() for j in open_ones.values()) / total
-    episodes = max(more[at] * total / j.tuples.sum() for at, j in open_ones.items())
-    yield Finding(
-        "too-few-tuples",
-        "caution" if share > unsettled else "info",
-        list_places(layout, open_ones),
-        f"{count_of(len(open_ones), 'state and context', 'states and contexts')}, where {100 * share:.2g} % of the "
-        f"episodes ended, cannot be judged yet: about {sum(more.values()):,.0f} more tuples are needed.",
-        f"Let it run on; at the present rate that takes about {episodes:,.0f} more episodes, fewer if they are "
-        "steered there.",
-    )
-
-
-def find_rarely_reached(layout: Layout, visits: FloatArray) -> Iterator[Finding]:
-    """Yield one finding on the last states in which few episodes ended; visits (S_H,)."""
-    total = visits.sum()
-    rare = np.flatnonzero(visits < RARE * total)
-    if not len(rare):
-        return
-    names = [f"state {layout.endings.name(int(s))!r}" for s in rare]
-    yield Finding(
-        "rarely-reached",
-        "info",
-        abridge(names),
-        f"{count_of(len(rare), 'last state', 'last states')} saw {visits[rare].sum():,.0f} of {total:,.0f} episodes: "
-        "nothing tried so far leads there often.",
-        "If they matter, make them easier to reach; otherwise nothing needs to be done.",
-    )
-
-
-def mostly_judged(judgements: Judgements) -> bool:
-    """Return whether most tuples fell where there are enough to judge; before, seeing nothing says nothing."""
-    tuples = [(judgement.tuples.sum(), judgement.kind != UNKNOWN) for judgement in judgements.values()]
-    return bool(sum(n for n, known in tuples if known) > sum(n for n, _ in tuples) / 2)
-
-
 def heterogeneous_places(judgements: Judgements) -> list[PlaceIndex]:
     """Return the states and contexts in which feedback tells actions apart."""
     return [at for at, judgement in judgements.items() if judgement.kind == HETEROGENEOUS]
-
-
-def split_by_phi(
-    counts: SeenCounts, judgements: Judgements, places: Sequence[PlaceIndex]
-) -> tuple[FloatArray, FloatArray]:
-    """Return the tables (T, Y, K) of each cluster of phi that can be tested, with the other's actions (T, K)."""
-    tables, others = [], []
-    for at in places:
-        numbers, phi = counts.table(*at), judgements[at].phi
-        for cluster in (phi > 0.5, phi <= 0.5):
-            tables.append(numbers * cluster[:, None])
-            others.append(numbers[~cluster].sum(axis=0))
-    stacked = without_unmet_silence(np.array(tables))
-    testable = dependable_tables(stacked)
-    return stacked[testable], np.array(others)[testable]
 
 
 def check_counts(layout: Layout, counts: SeenCounts) -> None:
@@ -308,11 +291,11 @@ def constant_decoding(tuples: int) -> Finding:
     )
 
 
-def nothing_kept(stage: str) -> Finding:
-    """Return the remark on a stage that keeps no tuples."""
+def nothing_kept(stage: str, severity: Severity = "unknown") -> Finding:
+    """Return that nothing can be known of a stage that keeps no tuples."""
     return Finding(
         "counts-not-kept",
-        "info",
+        severity,
         "",
         f"The agent is in stage {stage!r}, which keeps no tuples: sigma, the constants and the dependence of feedback "
         "on the action cannot be checked.",

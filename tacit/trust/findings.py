@@ -9,9 +9,18 @@ from typing import Any, Literal, cast
 from tacit.base.saved import Saved
 from tacit.problem.layout import Layout
 
-Severity = Literal["info", "caution", "error"]
-SEVERITIES = ("error", "caution", "info")
-"""Worst first."""
+Severity = Literal["info", "caution", "unknown", "error"]
+SEVERITIES = ("error", "unknown", "caution", "info")
+"""Worst first: what learning fails without, what there is to know first, what is thin, what else there is to say."""
+VERDICTS = {
+    "error": "cannot work",
+    "unknown": "not known yet",
+    "caution": "works with caution",
+    "info": "works",
+}
+"""What the worst finding comes to."""
+BASES = ("understood", "feedback-tells")
+"""The codes of findings that say what "works" rests on, with caution or without."""
 
 LISTED = 3
 """States and contexts that a finding names before it only counts them."""
@@ -48,28 +57,40 @@ class Diagnosis:
 
     @property
     def verdict(self) -> str:
-        """Return "works", "works with caution" or "cannot work"."""
+        """Return "works", "works with caution", "not known yet" or "cannot work"."""
         return verdict(self.findings)
+
+    @property
+    def basis(self) -> str:
+        """Return what the verdict rests on, with numbers; "" where nothing was understood."""
+        return rests_on(self.findings)
 
     def __str__(self) -> str:
         return "\n".join([self.verdict, *map(str, self.findings)])
 
 
 def raised(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings that need attention: cautions and errors."""
+    """Return the findings that need attention: all but remarks."""
     return tuple(finding for finding in findings if finding.severity != "info")
 
 
 def verdict(findings: Iterable[Finding]) -> str:
-    """Return "works", "works with caution" or "cannot work"."""
+    """Return "works", "works with caution", "not known yet" or "cannot work": what the worst finding comes to.
+
+    >>> verdict([Finding("thin", "caution", "", "", ""), Finding("nothing-yet", "unknown", "", "", "")])
+    'not known yet'
+    """
     severities = {finding.severity for finding in findings}
-    if "error" in severities:
-        return "cannot work"
-    return "works with caution" if "caution" in severities else "works"
+    return next((words for severity, words in VERDICTS.items() if severity in severities), VERDICTS["info"])
+
+
+def rests_on(findings: Iterable[Finding]) -> str:
+    """Return what was understood, as far as findings say so."""
+    return " ".join(finding.evidence for finding in findings if finding.code in BASES)
 
 
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings, errors before cautions before remarks."""
+    """Return the findings, errors first, remarks last."""
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
@@ -87,6 +108,11 @@ def abridge(words: Sequence[str]) -> str:
     """Return the first few words, and how many more there are."""
     more = len(words) - LISTED
     return "; ".join(words[:LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def count_places(n: int) -> str:
+    """Return a number of states and contexts in words."""
+    return f"{n:,} {'state and context' if n == 1 else 'states and contexts'}"
 
 
 def count_of(n: int, one: str, many: str) -> str:

@@ -8,10 +8,8 @@ from scipy.stats import binomtest
 from tacit.agent import Agent
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.judgement import (
-    EXCLUSIVE,
     HETEROGENEOUS,
     HOMOGENEOUS,
-    OVERLAPPING,
     UNKNOWN,
     JudgementSettings,
     decode_all,
@@ -23,7 +21,7 @@ from tacit.decoding.judgement import (
     turn,
 )
 from tacit.decoding.orientation import Beliefs
-from tacit.decoding.together import judge_all, judge_together, overlap_of
+from tacit.decoding.together import UNKNOWN_TELLING, judge_all, judge_together, telling_by
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.problem.layout import Layout
@@ -72,7 +70,7 @@ def test_equal_columns_are_homogeneous_and_worth_c_and_settled_once_more_would_h
 
 def test_where_words_may_overlap_more_tuples_are_asked_for():
     counts = np.full((2, 3), 40.0)
-    assert judge(counts, 0.0, DEFAULT, EXCLUSIVE).hope < judge(counts, 0.0, DEFAULT, OVERLAPPING).hope
+    assert judge(counts, 0.0, DEFAULT, (1.0,)).hope < judge(counts, 0.0, DEFAULT, (0.25,)).hope
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
@@ -245,13 +243,12 @@ def test_known_outcomes_turn_places_judged_together():
     assert all(each.turned for each in told.judgements.values())
 
 
-def test_a_place_in_which_nothing_was_found_is_asked_more_where_words_overlap():
-    assert overlap_of(Beliefs(), 0) == OVERLAPPING
-    assert overlap_of(Beliefs(True), 0) == EXCLUSIVE
-    assert overlap_of(Beliefs(True, frozenset({0})), 0) == OVERLAPPING
+def test_a_place_in_which_nothing_was_found_is_asked_more_where_feedback_tells_less():
+    assert telling_by(Beliefs()) == UNKNOWN_TELLING
+    assert telling_by(Beliefs(True)) == (1.0,)
+    assert telling_by(Beliefs(True, halvings=2)) == (0.25,)
 
 
-@pytest.mark.compiled
 def test_an_agents_intervals_cover_the_truth():
     """Ten random problems, 2,000 episodes each; at most one may miss theta or M."""
     missed = 0

@@ -8,6 +8,7 @@ from scipy.stats import chi2
 
 from tacit.decoding.word_types import (
     BETWEEN,
+    MOST_ROUNDS,
     TWO_TYPES,
     climb,
     fit_types,
@@ -38,7 +39,7 @@ def test_climbing_is_expectation_maximisation(levels, seed):
     counts = counts[counts.sum(axis=1) > 0]
     start = np.where(np.arange(len(counts)) < 2, 0.05, 0.95)
     positions = start.copy()
-    gain, f = climb(counts, positions, np.array(levels))
+    gain, f = climb(counts, positions, np.array(levels), MOST_ROUNDS)
     slow = climb_slowly(counts, start, levels)
     assert gain == pytest.approx(slow[0], abs=1e-6)
     np.testing.assert_allclose(f, slow[1], atol=1e-6)

@@ -49,7 +49,7 @@ def test_support_bot_learns_what_buttons_mean():
         "business, plain: replace",
         "business, ironic: replace",
     ]
-    assert verdict == "works"
+    assert verdict == "works with caution"
 
 
 def test_own_environment_is_played():
@@ -59,7 +59,7 @@ def test_own_environment_is_played():
     assert late > 0.75  # the best possible is 0.855
     assert "night, aired: heat (1.00)" in said
     assert "morning, dry: medium (1.00)" in said
-    assert "works" in said
+    assert "works with caution" in said
 
 
 def test_vectors_are_learned_after_exploration():
@@ -75,7 +75,7 @@ def test_logs_from_csv_are_labelled_and_trained_on(tmp_path):
     said = run("logs_from_csv", str(tmp_path)).splitlines()
     verdict, counted = said[0].split("; ")
     rewarded, episodes = map(int, re.findall(r"\d+", counted))
-    assert verdict == "works"
+    assert verdict == "works with caution"
     assert episodes == 4000
     assert (
         300 < rewarded < 450
@@ -92,4 +92,4 @@ def test_chat_assistant_goes_the_right_way():
     assert exploring < 0.25
     assert learning > 0.8
     assert any(line.startswith("- Here is an atlas of stars and planets.") for line in said)
-    assert "works" in said
+    assert "works with caution" in said

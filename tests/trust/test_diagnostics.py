@@ -1,5 +1,8 @@
 """Findings: raised where an assumption fails, silent where all is well, and honest about what they cannot know."""
 
+import re
+import time
+import tracemalloc
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -9,10 +12,12 @@ import pytest
 from drawn_counts import draw_counts, everybody_spoke
 from gymnasium.utils.env_checker import check_env
 from learners import SMALL, SMALL_VECTORS, make_learner, source_for
-from scipy.stats import binomtest, chi2_contingency
+from scipy.stats import binomtest
 
 from tacit.agent import Agent
+from tacit.decoding.counts import SeenCounts
 from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.judgement import JudgementSettings, judge
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic, synthetic_mdp
@@ -21,10 +26,9 @@ from tacit.learning.fast import FIRST_CHECK
 from tacit.learning.settings import Settings
 from tacit.problem.layout import Layout
 from tacit.simulate import Simulation
-from tacit.trust.anchors import Anchor, coin_chance
-from tacit.trust.diagnostics import ALPHA, diagnose
-from tacit.trust.findings import Finding, raised, verdict
-from tacit.trust.permutation import deal_columns, dependence_p_value
+from tacit.trust.anchors import MINORITY, Anchor, coin_chance
+from tacit.trust.diagnostics import diagnose
+from tacit.trust.findings import Diagnosis, Finding, raised, verdict
 
 RUNS = 100
 MOST_HEALTHY, LEAST_UNHEALTHY = 5, 95
@@ -57,7 +61,8 @@ def healthy_counts(generator, Y=4, each=40):
 
 
 def codes(findings):
-    return {finding.code for finding in raised(findings)}
+    """Return what needs attention, beside the belief that no data can test."""
+    return {finding.code for finding in raised(findings)} - {MINORITY.code}
 
 
 def count_raised(make_counts, layout, runs=RUNS):
@@ -101,8 +106,10 @@ def test_few_tuples_are_not_taken_for_noise():
     layout, few = layout_of(4, 2), np.zeros((2, 1, 2, 4))
     few[0, 0, :, 0] = [2, 1]
     findings = examine(layout, few)
-    assert codes(findings) == {"too-few-tuples"}
-    assert codes(examine(layout, np.zeros_like(few))) == set()
+    assert codes(findings) == {"nothing-known-yet", "too-few-tuples", "contexts-too-rare"}
+    assert verdict(findings) == "not known yet"
+    nothing = examine(layout, np.zeros_like(few))
+    assert (verdict(nothing), codes(nothing)) == ("not known yet", {"nothing-known-yet"})
 
 
 def test_small_sigma_is_noticed():
@@ -112,13 +119,15 @@ def test_small_sigma_is_noticed():
     assert count_raised(counts, layout_of(5, 2, ["good"]))["sigma-too-small"] >= LEAST_UNHEALTHY
 
 
-def test_small_sigma_is_an_error_below_one_and_a_caution_near_it():
+def test_small_sigma_is_an_error_only_where_it_is_in_doubt_which_way_round():
     def found(f):
         counts = np.array([[np.outer([1.0, 0.0], f) + np.outer([0.0, 1.0], 1 - np.array(f))]]) * 1000
         counts = np.rint(counts)
-        return [(x.severity, x.where) for x in raised(examine(layout_of(5, 2, ["good"]), counts))]
+        findings = examine(layout_of(5, 2, ["good"]), counts)
+        return [(x.severity, x.where) for x in findings if x.code == "sigma-too-small"]
 
-    assert found([0.7, 0.7, 0.3, 0.3, 0.3]) == [("error", "state 'good', context 0")]
+    assert found([0.6, 0.55, 0.5, 0.4, 0.4]) == [("error", "state 'good', context 0")]  # 2.45 of 5 please
+    assert found([0.7, 0.7, 0.3, 0.3, 0.3]) == [("caution", "state 'good', context 0")]  # sigma = 0.82
     assert found([0.8, 0.8, 0.2, 0.2, 0.1]) == [("caution", "state 'good', context 0")]  # sigma = 1.1
     assert found([0.9, 0.5, 0.2, 0.2, 0.1]) == []  # sigma = 1.47
 
@@ -138,7 +147,7 @@ def test_feedback_that_depends_on_the_action_is_noticed(Y):
 def test_with_two_feedback_values_action_dependence_is_said_to_be_untestable():
     findings = examine(layout_of(4, 2), healthy_counts(np.random.default_rng(0), 2))
     assert "action-dependence-untestable" in {finding.code for finding in findings}
-    assert verdict(findings) == "works"
+    assert verdict(findings) == "works with caution"
 
 
 @pytest.mark.parametrize(
@@ -154,6 +163,7 @@ def test_with_two_feedback_values_action_dependence_is_said_to_be_untestable():
 def test_supplied_constants_are_held_against_the_tuples(decoder, wrong):
     counts = healthy_counts(np.random.default_rng(0), each=400)
     findings = raised(examine(layout_of(4, 4), counts, decoder))
+    findings = [finding for finding in findings if finding != MINORITY]
     assert [f.code for f in findings] == ["constants-disagree"] * len(wrong)
     assert all(text in finding.evidence for text, finding in zip(wrong, findings, strict=True))
 
@@ -164,8 +174,8 @@ def test_unsettled_states_say_how_much_more_they_need():
     counts[1, 0, 0] = 3  # 12 tuples of 160 + 12
     found = {f.code: f for f in examine(layout_of(4, 4), counts)}["too-few-tuples"]
     assert (found.severity, found.where) == ("caution", "state 'bad', context 0")
-    assert "about 36 more tuples" in found.evidence  # 12 of each of 4 actions
-    assert "516 more episodes" in found.remedy  # 36 x 172 / 12
+    assert "about 180 more tuples" in found.evidence  # 48 of each of 4 actions
+    assert "2,580 more episodes" in found.remedy  # 180 x 172 / 12
     counts[0] *= 100
     found = {f.code: f for f in examine(layout_of(4, 4), counts)}
     assert found["too-few-tuples"].severity == "info"  # fewer episodes end there than are worth exploring for
@@ -189,18 +199,18 @@ def contradict(anchors):
 @pytest.mark.parametrize(
     ("anchors", "code", "seen"),
     [
-        ([], None, "works"),
+        ([], None, "works with caution"),
         (ANCHORS, "anchors-agree", "works"),
         (contradict(ANCHORS), "decoded-upside-down", "cannot work"),
-        (ANCHORS[:4], "anchors-undecided", "works"),
-        (ANCHORS[:3] + contradict(ANCHORS[3:]), "anchors-undecided", "works"),
+        (ANCHORS[:4], "anchors-undecided", "works with caution"),
+        (ANCHORS[:3] + contradict(ANCHORS[3:]), "anchors-undecided", "works with caution"),
     ],
 )
 def test_anchors_settle_what_no_data_can(anchors, code, seen):
     counts = healthy_counts(np.random.default_rng(0))
     findings = examine(layout_of(4, 4), counts, anchors=anchors)
     found = {finding.code for finding in findings}
-    assert "minority-assumed" in found
+    assert ("minority-assumed" in found) == (code != "anchors-agree")
     assert found & {"anchors-agree", "anchors-undecided", "decoded-upside-down"} == (
         {code} if code else set()
     )
@@ -211,7 +221,7 @@ def test_one_state_that_is_upside_down_is_found_among_others():
     elsewhere = [Anchor(0, 2, y, int(y >= 2)) for y in (0, 1, 2, 3, 0, 1)]  # wrong in the state 'bad'
     counts = healthy_counts(np.random.default_rng(0))
     findings = examine(layout_of(4, 4), counts, anchors=ANCHORS * 3 + elsewhere)
-    assert [(f.code, f.where) for f in raised(findings)] == [
+    assert [(f.code, f.where) for f in raised(findings) if f != MINORITY] == [
         ("decoded-upside-down", "state 'bad', context 0")
     ]
 
@@ -264,11 +274,33 @@ def test_findings_come_worst_first_and_read_as_sentences():
     counts[1, 0] = [[3] * 4, *[[0] * 4] * 3]
     findings = examine(layout_of(4, 4), counts, DecoderSettings(theta=1.0, M=1.2))
     order = [finding.severity for finding in findings]
-    assert order == sorted(order, key=("error", "caution", "info").index)
+    assert order == sorted(order, key=("error", "unknown", "caution", "info").index)
     for finding in findings:
         assert finding.evidence.endswith(".")
         assert finding.remedy.endswith(".")
         assert str(finding).startswith(finding.code)
+
+
+@pytest.mark.compiled
+def test_a_large_problem_is_diagnosed_in_bounded_time_and_memory():
+    """20 states, 200 contexts, 50 words, 5 actions: 1.5 seconds and 10 MB, of which 5 and 50 are allowed."""
+    generator, (S, X, Y, K) = np.random.default_rng(0), (20, 200, 50, 5)
+    layout = Layout.regular([1, S], K, n_contexts=X, n_feedback=Y)
+    f = np.full(K, 0.1)
+    f[1] = 0.9
+    drawn = [draw_counts(generator, f, halves(Y), [40] * K) for _ in range(20)]
+    judged = [judge(counts, 0.0, JudgementSettings()) for counts in drawn]
+    counts = SeenCounts.of_dense(np.array([drawn[n % 20] for n in range(S * X)]).reshape(S, X, Y, K))
+    judgements = {place: judged[n % 20] for n, place in enumerate(counts.places)}
+    diagnose(layout, counts, judgements=judgements)  # loads compiled code
+    tracemalloc.start()
+    begun = time.thread_time()
+    findings = diagnose(layout, counts, judgements=judgements)
+    seconds, (_, peak) = time.thread_time() - begun, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (verdict(findings), codes(findings)) == ("works with caution", set())
+    assert seconds < 5 * 2  # what it allocates is traced, which takes its time
+    assert peak < 50e6
 
 
 def test_verdicts():
@@ -277,40 +309,15 @@ def test_verdicts():
 
     assert verdict([]) == verdict(some("info")) == "works"
     assert verdict(some("info", "caution")) == "works with caution"
-    assert verdict(some("error", "caution")) == "cannot work"
+    assert verdict(some("unknown", "caution")) == "not known yet"
+    assert verdict(some("error", "unknown", "caution")) == "cannot work"
 
 
-def test_dealt_tables_keep_their_margins():
-    tables = np.random.default_rng(0).integers(0, 9, (3, 4, 5)).astype(np.float64)
-    dealt = np.stack(list(deal_columns(tables, 50)), axis=-1)  # (draws, T, Y, K)
-    assert dealt.shape == (50, 3, 4, 5)
-    np.testing.assert_array_equal(dealt.sum(axis=3), np.broadcast_to(tables.sum(axis=2), (50, 3, 4)))
-    np.testing.assert_array_equal(dealt.sum(axis=2), np.broadcast_to(tables.sum(axis=1), (50, 3, 5)))
-
-
-def test_dealt_cells_have_the_hypergeometric_mean():
-    table = np.array([[[30.0, 0.0], [0.0, 10.0]]])
-    dealt = np.stack(list(deal_columns(table, 4000)), axis=-1)[:, 0]
-    expected = np.outer([30, 10], [30, 10]) / 40
-    np.testing.assert_allclose(dealt.mean(axis=0), expected, atol=0.1)
-
-
-def test_the_permutation_test_agrees_with_the_likelihood_ratios_limit():
-    counts = np.random.default_rng(2).integers(40, 70, (3, 4)).astype(np.float64)
-    limit = chi2_contingency(counts, correction=False, lambda_="log-likelihood").pvalue
-    assert dependence_p_value(counts[None]) == pytest.approx(min(2 * limit, 1), abs=0.06)
-
-
-def test_the_permutation_test_keeps_its_level():
-    """Where nothing depends on anything, p-values below 0.1 come in at most a tenth of the runs, with a margin."""
-    p_values = [
-        dependence_p_value(
-            np.random.default_rng(seed).multinomial(6, [0.2] * 5, size=(10, 4)).swapaxes(1, 2) * 1.0, 199
-        )
-        for seed in range(RUNS)
-    ]
-    assert np.mean(np.array(p_values) < 0.1) <= 0.16
-    assert np.mean(np.array(p_values) < ALPHA) <= 0.04
+def test_what_works_rests_on_is_said_with_numbers():
+    basis = Diagnosis(examine(layout_of(4, 4), healthy_counts(np.random.default_rng(0)))).basis
+    assert "in 2 of 2 states and contexts" in basis
+    assert re.search(r"100% of the episodes ended.* pleases \d+% more .* with \d\d%", basis)
+    assert Diagnosis(examine(layout_of(4, 4), np.zeros((2, 1, 4, 4)))).basis == ""
 
 
 def test_coin_chance_is_the_exact_binomial_test():
@@ -353,17 +360,18 @@ def run(env, episodes, seed=0, agent=None):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    ("name", "code"),
+    ("name", "code", "episodes"),
     [
-        ("shuffled", "feedback-tells-nothing"),
-        ("small sigma", "sigma-too-small"),
-        ("action dependent", "feedback-depends-on-action"),
+        ("shuffled", "nothing-known-yet", 1000),
+        ("shuffled", "feedback-tells-nothing", 10_000),
+        ("small sigma", "sigma-too-small", 3000),
+        ("action dependent", "feedback-depends-on-action", 3000),
     ],
 )
 @pytest.mark.filterwarnings("ignore:feedback-tells-nothing")
-def test_agents_find_what_is_wrong(name, code):
-    for seed in range(5):
-        assert code in codes(run(UNHEALTHY[name](), 3000, seed).diagnose().findings)
+def test_agents_find_what_is_wrong(name, code, episodes):
+    for seed in range(3):
+        assert code in codes(run(UNHEALTHY[name](), episodes, seed).diagnose().findings)
 
 
 @pytest.mark.compiled
@@ -374,28 +382,57 @@ def test_healthy_agents_raise_nothing():
         assert codes(run(random_mdp(1000), 3000, seed).diagnose().findings) == set()
 
 
+def hear(agent, words):
+    """Let an agent of one state hear words (n, K), one an episode, whichever its action brings."""
+    for each in words:
+        episode = agent.begin(0)
+        agent.end(episode, int(each[agent.act(episode, 0)]))
+    return agent
+
+
+def draw_noise(episodes):
+    return np.random.default_rng(0).integers(2, size=(episodes, 1)).repeat(2, axis=1)
+
+
+def new_listener():
+    return Agent(Layout.regular([1], n_actions=2, n_contexts=1, n_feedback=2), seed=1)
+
+
 @pytest.mark.compiled
 def test_noise_is_warned_of_once():
     with pytest.warns(UserWarning, match="feedback-tells-nothing.*Check that feedback") as caught:
-        run(shuffled(synthetic_mdp()), 10 * FIRST_CHECK)
+        hear(new_listener(), draw_noise(10 * FIRST_CHECK))
     assert len(caught) == 1
 
 
 @pytest.mark.compiled
+def test_a_warning_is_taken_back_when_feedback_tells_after_all():
+    agent = new_listener()
+    with pytest.warns(UserWarning, match="feedback-tells-nothing"):
+        hear(agent, draw_noise(FIRST_CHECK))
+    assert agent.diagnose().verdict == "cannot work"
+    telling = np.random.default_rng(1).random((2 * FIRST_CHECK, 1)) < [0.95, 0.05]
+    with pytest.warns(UserWarning, match="feedback-tells-nothing is taken back") as caught:
+        hear(agent, telling)
+    assert len(caught) == 1
+    assert "feedback-tells-nothing" not in codes(agent.diagnose().findings)
+
+
+@pytest.mark.compiled
 def test_the_check_survives_saving(tmp_path):
-    """Saved just before, the agent checks when loaded; saved after, it does not check again."""
-    env = shuffled(synthetic_mdp())
-    agent = run(env, FIRST_CHECK - 1)
+    """Saved just before, the agent checks when loaded; saved after, it does not warn again."""
+    noise = draw_noise(4 * FIRST_CHECK)
+    agent = hear(new_listener(), noise[: FIRST_CHECK - 1])
     agent.save(tmp_path / "before")
     with pytest.warns(UserWarning, match="feedback-tells-nothing"):
-        run(env, 1, agent=agent)
+        hear(agent, noise[FIRST_CHECK - 1 : FIRST_CHECK])
     agent.save(tmp_path / "after")
     loaded = Agent.load(tmp_path / "before")
     with pytest.warns(UserWarning, match="feedback-tells-nothing"):
-        run(env, 1, agent=loaded)
+        hear(loaded, noise[FIRST_CHECK - 1 : FIRST_CHECK])
     loaded.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "after").read_bytes()
-    run(env, 100, agent=Agent.load(tmp_path / "after"))
+    hear(Agent.load(tmp_path / "after"), noise[FIRST_CHECK:])
 
 
 def played(name, kind, settings, episodes):

@@ -37,8 +37,9 @@ def diagnose_table(
         if len(known) < MOST_ANCHORS and (outcome := known_outcome(episode)) is not None:
             known.append(outcome)
     outcomes = count_outcomes(meanings.reading, known)
-    findings = [finding for finding in certificate.findings if finding.code not in ANCHOR_CODES]
-    findings += (f for f in find_agreement(meanings.reading, meanings.judgements, outcomes) if f != MINORITY)
+    weighed = {*ANCHOR_CODES, MINORITY.code}
+    findings = [finding for finding in certificate.findings if finding.code not in weighed]
+    findings += find_agreement(meanings.reading, meanings.judgements, outcomes)
     examination = examine_table(meanings, certificate, worst_first(findings))
     return show_table(examination, source, problems)
 

@@ -10,9 +10,8 @@ from tacit.decoding.posterior import ideal_posterior
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.problem.silence import feedback_word
 from tacit.trust.certificate import Certificate, Place
-from tacit.trust.diagnostics import RESIDUAL_ALPHA, heterogeneous_places, split_by_phi
+from tacit.trust.diagnostics import FIT_ALPHA, weigh_two_profiles
 from tacit.trust.findings import Finding, verdict
-from tacit.trust.permutation import largest_places, residual_p_value
 
 MEANINGS = 12
 """Places whose posterior is shown; those with the most tuples."""
@@ -45,17 +44,17 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Independence:
-    """The test of Assumption 2.1: feedback against the action among tuples of the same decoded reward."""
+    """The test of Assumption 2.1: whether two ways of speaking explain what is said after every action."""
 
     p_value: float | None
-    """None where feedback has one value for each reward, and nothing can be tested."""
+    """None where two values or two actions leave nothing to be tested."""
 
     @property
     def words(self) -> str:
         """Return what came of it."""
         if self.p_value is None:
-            return "cannot be tested: there is one feedback value for each decoded reward"
-        return "fails" if self.p_value < RESIDUAL_ALPHA else "nothing speaks against it"
+            return "cannot be tested: it takes three feedback values and three actions"
+        return "fails" if self.p_value < FIT_ALPHA else "nothing speaks against it"
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class TableExamination:
 
     @property
     def verdict(self) -> str:
-        """Return "works", "works with caution" or "cannot work"."""
+        """Return "works", "works with caution", "not known yet" or "cannot work"."""
         return verdict(self.findings)
 
     @property
@@ -121,7 +120,8 @@ def list_wanted(meanings: TableMeanings) -> tuple[Wanted, ...]:
     layout, total = meanings.reading.counted, meanings.counts.total
     found = []
     for (s, x), judgement in meanings.judgements.items():
-        more, tuples = tuples_wanted(judgement, meanings.settings.judgement), float(judgement.tuples.sum())
+        tuples = float(judgement.tuples.sum())
+        more = tuples_wanted(judgement, meanings.settings.judgement)
         if more > 0:
             place = layout.endings.name(s), str(layout.contexts.decode(x))
             found.append(Wanted(*place, round(tuples), round(more), round(more * total / max(tuples, 1))))
@@ -130,9 +130,5 @@ def list_wanted(meanings: TableMeanings) -> tuple[Wanted, ...]:
 
 def weigh_independence(meanings: TableMeanings) -> Independence:
     """Return the test of Assumption 2.1 over all heterogeneous places."""
-    counts, found = meanings.counts.rounded(), heterogeneous_places(meanings.judgements)
-    if not found:
-        return Independence(None)
-    tested = largest_places(counts, found, tables=2)
-    tables, others = split_by_phi(counts, meanings.judgements, tested)
-    return Independence(residual_p_value(tables, others) if len(tables) else None)
+    test = weigh_two_profiles(meanings.counts.rounded(), meanings.judgements)
+    return Independence(None if test is None else test.p_value)

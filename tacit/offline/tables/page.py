@@ -16,6 +16,7 @@ from tacit.reports.pages import page_template
 from tacit.reports.palette import DECODED, OTHER, TRUE
 from tacit.reports.pictures import encode_picture, finish_picture, picture_text
 from tacit.trust.certificate import Place
+from tacit.trust.findings import BASES
 
 SHOWN = 30
 """Places in a picture: more would not be legible."""
@@ -32,6 +33,7 @@ def render_table(examination: TableExamination, title: str, problems: Problems |
         diagnosis=examination,
         certificate=examination.certificate,
         answer=ANSWERS[examination.verdict],
+        bases=BASES,
         problems=problems,
         distances=encode_picture(draw_distances(places)) if places else None,
         feedback=encode_picture(draw_feedback(meanings)) if meanings else None,

@@ -22,7 +22,7 @@ from tacit.text.evidence import Evidence
 from tacit.text.small.fitting import cross_validate
 from tacit.text.small.model import uniform_weights
 from tacit.text.small.posterior import Sample
-from tacit.trust.anchors import weigh_anchors
+from tacit.trust.anchors import MINORITY, believe, weigh_anchors
 from tacit.trust.certificate import Certificate
 from tacit.trust.findings import Finding, verdict, worst_first
 
@@ -88,7 +88,7 @@ class TextExamination:
 
     @property
     def verdict(self) -> str:
-        """Return "works", "works with caution" or "cannot work"."""
+        """Return "works", "works with caution", "not known yet" or "cannot work"."""
         return verdict(self.findings)
 
 
@@ -102,9 +102,10 @@ def examine_text(
     sample, weights = meanings.model.sample(reactions), uniform_weights(reactions)
     compared, shuffled = compare_shuffles(meanings, sample, weights)
     control = find_control(meanings.evidence, compared, shuffled)
+    outcomes = check_outcomes(source, meanings)
     labels, understood = meanings.decode(reactions), meanings.evidence.found
     return TextExamination(
-        worst_first([*certificate.findings, *control, *check_outcomes(source, meanings)]),
+        worst_first([*(f for f in certificate.findings if f != MINORITY), *control, *believe(outcomes)]),
         meanings,
         certificate,
         compared,

@@ -17,6 +17,7 @@ from tacit.reports.pages import page_template
 from tacit.reports.palette import DECODED, OTHER, TRUE
 from tacit.reports.pictures import encode_picture, finish_picture
 from tacit.text.evidence import BEYOND_CHANCE, Evidence
+from tacit.trust.findings import BASES
 
 KINDS = {HETEROGENEOUS: TRUE, UNKNOWN: DECODED, HOMOGENEOUS: "#c9c9c9"}
 """The kinds of last states, and their colours."""
@@ -32,6 +33,7 @@ def render_text(examination: TextExamination, title: str, problems: Problems | N
         diagnosis=examination,
         certificate=examination.certificate,
         answer=ANSWERS[examination.verdict],
+        bases=BASES,
         problems=problems,
         evidence=encode_picture(draw_evidence(examination.compared, examination.shuffled)),
         rewards=encode_picture(draw_rewards(rewards, examination.kinds)) if decoded else None,
