@@ -246,6 +246,7 @@ def test_a_place_is_judged_without_what_was_retired_before_it_was_known():
     play_shop(shop, EPISODES)
     assert settled.any()
     assert shop.stage.places.settled.mean() > 0.8 * settled.mean()
+    assert "actions-never-tried" not in {finding.code for finding in shop.diagnose().findings}
 
 
 def test_a_new_action_is_tried_and_found_to_be_the_best():

@@ -55,15 +55,18 @@ def find_few_tuples(
 
 def find_untried(layout: Layout, judgements: Judgements, unsettled: float = LET_GO) -> Iterator[Finding]:
     """Yield one finding on places that were seen often enough to be judged, had all their actions been tried."""
+    offered = layout.endings.mask
     untried = {
-        at: judgement
-        for at, judgement in judgements.items()
-        if judgement.tuples.min() == 0 and judgement.tuples.sum() >= SPOKEN_TO
+        (s, x): judgement
+        for (s, x), judgement in judgements.items()
+        if judgement.tuples.sum() >= SPOKEN_TO
+        and judgement.tuples[offered[s, : len(judgement.tuples)]].min() == 0
     }
     if not untried:
         return
     (s, _), judgement = max(untried.items(), key=lambda item: item[1].tuples.sum())
-    action = layout.endings.actions[s][int(np.argmin(judgement.tuples))]
+    never = (judgement.tuples == 0) & offered[s, : len(judgement.tuples)]
+    action = layout.endings.actions[s][int(np.argmax(never))]
     share = total_tuples(untried) / total_tuples(judgements)
     yield Finding(
         "actions-never-tried",
