@@ -127,11 +127,11 @@ class ParquetRows:
     def _batch_size(self, group: int) -> int:
         """Return how many rows are read at once, by what the file says of their sizes.
 
-        Where values are kept once and referred to, each row of a batch may be as large as all that is kept. Which columns
-        are kept so is not asked: pyarrow ends the process over a damaged description of one.
+        Where values are kept once and referred to, each row of a batch may be as large as all that is kept. Which
+        columns are kept so is not asked: pyarrow ends the process over a damaged description of one.
         """
         total: int = self._reader.metadata.row_group(group).total_byte_size
-        size = total // max(self._sizes[group], 1)
+        size: int = total // max(self._sizes[group], 1)
         return max(1, min(BATCH, MOST_LINE // max(size, 1), MOST_SHARED // max(total, 1)))
 
     def _records(self, batch: Any, first: int) -> Iterator[RawRecord]:
