@@ -71,7 +71,7 @@ def fit_types(counts: FloatArray) -> WordTypes:
 
     >>> types = fit_types(np.array([[9.0, 1.0, 1.0], [1.0, 9.0, 9.0], [9.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
     >>> types.positions.round(1), types.f.round(1)
-    (array([1., 0., 1., 0.5]), array([0.9, 0.1, 0.2]))
+    (array([1. , 0. , 1. , 0.5]), array([0.9, 0.1, 0.2]))
     """
     seen = counts.sum(axis=1) > 0
     positions = np.full(len(counts), 0.5)

@@ -30,10 +30,8 @@ DIGESTS = "tacit.digests"
 JSON_COLUMNS = ("episode", "context", "steps", "feedback", "abandoned")
 BATCH = 10_000
 """Rows that are read or written at once, at most."""
-SHARING = frozenset(("PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"))
-"""Encodings by which a value, or the beginning of one, is kept once for many rows."""
 MOST_SHARED = 1 << 30
-"""Bytes that a batch of such rows may have, at worst."""
+"""Bytes that a batch may have at worst, if all of its row group is kept once for every row."""
 FAILURES = (OSError, ValueError, TypeError, KeyError, OverflowError, MemoryError, RuntimeError)
 """What pyarrow raises of a damaged file beside its own errors."""
 
@@ -129,15 +127,12 @@ class ParquetRows:
     def _batch_size(self, group: int) -> int:
         """Return how many rows are read at once, by what the file says of their sizes.
 
-        Where values are kept once and referred to, each row of a batch may be as large as all that is kept.
+        Where values are kept once and referred to, each row of a batch may be as large as all that is kept. Which
+        columns are kept so is not asked: pyarrow ends the process over a damaged description of one.
         """
-        metadata = self._reader.metadata.row_group(group)
-        columns = [metadata.column(number) for number in range(metadata.num_columns)]
-        shared: int = sum(
-            each.total_uncompressed_size for each in columns if SHARING.intersection(each.encodings)
-        )
-        size: int = metadata.total_byte_size // max(self._sizes[group], 1)
-        return max(1, min(BATCH, MOST_LINE // max(size, 1), MOST_SHARED // max(shared, 1)))
+        total: int = self._reader.metadata.row_group(group).total_byte_size
+        size: int = total // max(self._sizes[group], 1)
+        return max(1, min(BATCH, MOST_LINE // max(size, 1), MOST_SHARED // max(total, 1)))
 
     def _records(self, batch: Any, first: int) -> Iterator[RawRecord]:
         file, read = self.file, _from_json if self._marked else _without_nulls
