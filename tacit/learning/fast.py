@@ -97,8 +97,9 @@ class FastLearning:
         """Return the plan of Algorithm 4, or a hopeful one where it pays to settle what that one leads to."""
         x = int(context)
         policy, dual, converged = self._exploit(x)
-        if not all(self.places.settled[:, x].tolist()):
-            explorer = self._explore(x, policy)
+        open_ones = self._unsettled(x)
+        if any(open_ones.tolist()):
+            explorer = self._explore(x, policy, open_ones)
             if explorer is not None:
                 return PolicyPlan(explorer, self.name, explores=True, uniform_last=True)
         return PolicyPlan(policy, self.name, dual=dual, converged=converged)
@@ -259,10 +260,10 @@ class FastLearning:
         )
         return policy, dual, converged
 
-    def _explore(self, x: int, policy: FloatArray) -> FloatArray | None:
+    def _explore(self, x: int, policy: FloatArray, open_ones: BoolArray) -> FloatArray | None:
         """Return a hopeful plan for unsettled places, which ends like `policy` in settled ones; None if none pays."""
         layout, places, counts = self._layout, self.places, self.dynamics.counts(x)
-        endings, open_ones = layout.endings, self._unsettled(x)
+        endings = layout.endings
         may_earn = np.where(open_ones[:, None], self._hopes(x)[:, None] * endings.mask, places.worth[:, x])
         tried, worth = endings.place(open_ones), endings.place(places.worth[:, x])
         known, radius = (counts, layout.mask, layout.n_states, layout.ended), hope_radius(self.episodes)
@@ -289,8 +290,12 @@ class FastLearning:
         return np.asarray(visits * ends)
 
     def _unsettled(self, x: int) -> BoolArray:
-        """Return the endings that are worth exploring for a context, (S_H,): not settled, and episodes do end there."""
-        unsettled: BoolArray = ~self.places.settled[:, x]
+        """Return the endings to look at for a context, (S_H,): not settled, or such that may hide more than is known.
+
+        Where hardly any episode ends there is nothing to look at.
+        """
+        settled, hope = self.places.settled[:, x], self.places.hope[:, x]
+        unsettled: BoolArray = ~settled | (hope > np.max(self.places.best[:, x], where=settled, initial=0.0))
         if self._layout.ends_early:
             endings, passing = self._layout.endings, find_passing(self._layout, self.dynamics.counts(x))
             unsettled &= (endings.mask & ~passing).any(axis=1)

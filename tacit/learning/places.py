@@ -62,9 +62,9 @@ class Known(NamedTuple):
 class Places:
     """Counts and judgements of every (ending, context group) of a layout that can be counted.
 
-    `settled`, `best`, `hope` and `wanted`, the tuples that would settle a place, (S_H, G) are what planning asks of the
-    judgements, `worth` (S_H, G, K) what each action is worth, decoded. Where tuples are more than `memory`, if there
-    is one, half of them are forgotten.
+    `settled`, `best`, `hope` and `wanted`, the tuples that would settle a place or let it be judged anew, (S_H, G) are
+    what planning asks of the judgements, `worth` (S_H, G, K) what each action is worth, decoded. Where tuples are more
+    than `memory`, if there is one, half of them are forgotten.
     """
 
     def __init__(self, layout: Layout, c: float, settings: JudgementSettings, memory: int = 0) -> None:
@@ -267,7 +267,7 @@ class Places:
     def _put(self, place: PlaceIndex, found: Judgement, judgement: Judgement) -> Changes:
         """Return a judgement written down, before and after it is turned, as planning and decoding need it."""
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
-        worth = np.zeros(self._shape[3])
+        worth, tuples = np.zeros(self._shape[3]), float(judgement.tuples.sum())
         if judgement.settled:
             worth[: len(judgement.expected)] = judgement.expected
         return (
@@ -276,7 +276,7 @@ class Places:
             put(self.settled, place, judgement.settled),
             put(self.best, place, judgement.best),
             put(self.hope, place, judgement.hope),
-            put(self.wanted, place, tuples_wanted(judgement, self._settings)),
+            put(self.wanted, place, max(tuples_wanted(judgement, self._settings), (GROWTH - 1) * tuples)),
             put(self.worth, place, worth),
         )
 
