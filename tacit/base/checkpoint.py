@@ -16,6 +16,7 @@ import json
 import math
 import os
 import stat
+import threading
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -52,6 +53,9 @@ MOST_MEMBERS = 1 << 20
 """Members of a file; an open episode has two."""
 BYTES_A_CHARACTER, BYTES_A_VALUE = 6, 100
 """Memory that JSON takes: its text, packed, read and decoded, and a Python object for each value in it."""
+PARSING = threading.Lock()
+"""Held while NumPy reads the head of an array: it is a Python literal, and Python 3.11 fails, with a SystemError, where
+several threads turn literals into syntax trees at once."""
 KEPT_KINDS = "biuf"
 """Arrays that are kept: booleans, integers, floats."""
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
@@ -261,11 +265,11 @@ class _Members:
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
     """Return the array of a member; memory is only taken once its size is that of the member."""
-    with archive.open(name) as member:
+    with PARSING, archive.open(name) as member:
         dtype, size = _declared(member)
         if dtype.kind not in KEPT_KINDS or not dtype.isnative or size != archive.getinfo(name).file_size:
             raise ValueError(f"{name} declares an array of {dtype} that is not what it holds")
-    with archive.open(name) as member:
+    with PARSING, archive.open(name) as member:
         array: np.ndarray[Any, Any] = np.lib.format.read_array(member, allow_pickle=False)
     if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
         raise ValueError(f"{name} holds booleans that are neither true nor false")

@@ -58,23 +58,27 @@ def judge_together(
     left_out: Mapping[PlaceIndex, BoolArray],
 ) -> Judged:
     """Return every (ending, context) that has tuples, turned by known outcomes (S_H, G, Y, 2) and by each other."""
-    n_actions = layout.endings.n_actions
-    tables = {(s, x): table[:, : n_actions[s]] for (s, x), table in counts.tables()}
-    without = {at: left_out[at] for at in tables if at in left_out and left_out[at].any()}
-    parts = {at: table[:, ~without[at]] if at in without else table for at, table in tables.items()}
-    found = {at: judge(part, c, settings) for at, part in parts.items()}
+    without = {at: left_out[at] for at in counts.places if at in left_out and left_out[at].any()}
+
+    def whole(at: PlaceIndex) -> FloatArray:
+        return counts.table(*at)[:, : layout.endings.n_actions[at[0]]]
+
+    def part(at: PlaceIndex) -> FloatArray:
+        return whole(at)[:, ~without[at]] if at in without else whole(at)
+
+    found = {at: judge(part(at), c, settings) for at in counts.places}
     said = {at: each.says(outcomes.table(*at)) for at, each in found.items() if each.kind == HETEROGENEOUS}
     leanings = Leanings.none(counts.shape[:2]).with_all(said)
     beliefs = leanings.weigh()
     for at, each in found.items():
         if each.kind == HOMOGENEOUS and telling_by(beliefs) != (1.0,):
-            found[at] = judge(parts[at], c, settings, telling_by(beliefs))
+            found[at] = judge(part(at), c, settings, telling_by(beliefs))
     turned = {at: turn_by(each, at, leanings, beliefs, settings) for at, each in found.items()}
-    turned |= {at: widen(turned[at], tables[at], out) for at, out in without.items()}
+    turned |= {at: widen(turned[at], whole(at), out) for at, out in without.items()}
     if layout.ends_early:
         for group in sorted({x for _, x in turned}):
             here = {at: turned[at] for at in turned if at[1] == group}
-            turned |= read_alike(here, tables, c, settings)
+            turned |= read_alike(here, {at: whole(at) for at in here}, c, settings)
     return Judged(found, leanings, beliefs, turned, without)
 
 

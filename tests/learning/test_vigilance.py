@@ -90,7 +90,7 @@ def test_a_change_is_noticed_said_and_learned(says):
     assert alarm.noticed < EPISODES + 100
     assert after[-300:].mean() > before[-300:].mean() - 0.05
     finding = next(finding for finding in agent.diagnose().findings if finding.code == "drift")
-    assert says.split(", context")[0] in finding.evidence
+    assert says.split(", context")[0] in finding.where
 
 
 @pytest.mark.parametrize("change", [drift_earnings, drift_dynamics])

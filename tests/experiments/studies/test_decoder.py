@@ -27,7 +27,8 @@ def test_true_posterior_decodes_to_the_reward():
         [[ideal_posterior(mdp.rewards[x, 0], phi) for phi in (x, 1 - x)] for x in (0, 1)]
     )  # (X, Y, K)
     rows = h.reshape(-1, h.shape[-1])  # (X Y, K), all of the first state
-    posterior = TablePosterior("frequency", mdp.layout, np.array([True, False]), np.arange(len(rows)), rows)
+    seen = np.array([x * 3 + y for x in (0, 1) for y in (0, 1)])  # the third value is silence
+    posterior = TablePosterior("frequency", mdp.layout, np.array([True, False]), seen, rows)
     decoder = build_decoder(mdp.layout, posterior, PAPER.decoder)
     assert decode_best(mdp, decoder, 0, reward=1) == pytest.approx(1.0)
     assert decode_best(mdp, decoder, 0, reward=0) == pytest.approx(0.0)
