@@ -6,8 +6,8 @@ from drawn_counts import draw_counts, everybody_spoke
 
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.judgement import JudgementSettings
-from tacit.decoding.together import judge_all
 from tacit.decoding.orientation import Beliefs
+from tacit.decoding.together import judge_all
 from tacit.problem.layout import Layout
 from tacit.trust.anchors import find_orientation, meaning_by_phi
 from tacit.trust.basis import find_basis, find_doubt, find_overlap, find_telling_silence, nothing_left
@@ -28,7 +28,7 @@ F = [0.9, 0.1, 0.05, 0.1]
 
 
 def draw_places(f=F, said=EXCLUSIVE, states=2, contexts=2, each=60, seed=0, silent=False):
-    """Return a layout, counts of all its places and what is judged of them; `silent` if what is said last is silence."""
+    """Return a layout, counts of all its places and what is judged of them; `silent` if the last word is silence."""
     generator = np.random.default_rng(seed)
     tables = [draw_counts(generator, f, said, [each] * len(f)) for _ in range(states * contexts)]
     words = said.shape[1] - silent

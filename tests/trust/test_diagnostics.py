@@ -384,10 +384,21 @@ def test_agents_find_what_is_wrong(name, code, episodes):
 
 @pytest.mark.compiled
 def test_healthy_agents_raise_nothing():
-    """The control: the same agents on the problems that were not broken. No warning either: it would be an error."""
+    """The control: the same agents on the problems that were not broken. No warning either: it would be an error.
+
+    Where nothing can be earned agents hardly look, so that it takes them longer to say that nothing is open there.
+    """
     for seed in range(5):
         assert codes(run(synthetic("balanced"), 3000, seed).diagnose().findings) == set()
-        assert codes(run(random_mdp(1000), 3000, seed).diagnose().findings) == set()
+        env = random_mdp(1000)
+        agent = Agent(env.layout, seed=seed)
+        simulation = Simulation(agent, GymSource(env), seed + 1000, env.mdp)
+        simulation.run(3000)
+        found = agent.diagnose()
+        assert found.verdict == "works with caution"
+        assert codes(found.findings) <= {"too-few-tuples", "orientation-in-doubt"}
+        simulation.run(7000)
+        assert codes(agent.diagnose().findings) == set()
 
 
 def hear(agent, words):
@@ -415,14 +426,18 @@ def test_noise_is_warned_of_once():
 
 @pytest.mark.compiled
 def test_a_warning_is_taken_back_when_feedback_tells_after_all():
+    """Once, and that feedback changed is said first: it did."""
     agent = new_listener()
     with pytest.warns(UserWarning, match="feedback-tells-nothing"):
         hear(agent, draw_noise(FIRST_CHECK))
     assert agent.diagnose().verdict == "cannot work"
     telling = np.random.default_rng(1).random((2 * FIRST_CHECK, 1)) < [0.95, 0.05]
-    with pytest.warns(UserWarning, match="feedback-tells-nothing is taken back") as caught:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         hear(agent, telling)
-    assert len(caught) == 1
+    changed, taken_back = [str(warning.message) for warning in caught]
+    assert changed.startswith("drift: feedback in state '0', context 0 changed after about episode 5")
+    assert taken_back.startswith("feedback-tells-nothing is taken back")
     assert "feedback-tells-nothing" not in codes(agent.diagnose().findings)
 
 
