@@ -1,14 +1,13 @@
 """What a verdict rests on, what is in doubt, and what was not seen enough: said where it is so, and not elsewhere."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from drawn_counts import draw_counts
+from drawn_counts import draw_counts, everybody_spoke
 
 from tacit.decoding.counts import SeenCounts
-from tacit.decoding.judgement import JudgementSettings, judge_all
+from tacit.decoding.judgement import JudgementSettings
 from tacit.decoding.orientation import Beliefs
+from tacit.decoding.together import judge_all
 from tacit.problem.layout import Layout
 from tacit.trust.anchors import find_orientation, meaning_by_phi
 from tacit.trust.basis import find_basis, find_doubt, find_overlap, find_telling_silence, nothing_left
@@ -28,18 +27,15 @@ EXCLUSIVE = np.array([[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]])
 F = [0.9, 0.1, 0.05, 0.1]
 
 
-def draw_places(f=F, said=EXCLUSIVE, states=2, contexts=2, each=60, seed=0):
-    """Return a layout, counts of all its places and what is judged of them."""
+def draw_places(f=F, said=EXCLUSIVE, states=2, contexts=2, each=60, seed=0, silent=False):
+    """Return a layout, counts of all its places and what is judged of them; `silent` if the last word is silence."""
     generator = np.random.default_rng(seed)
     tables = [draw_counts(generator, f, said, [each] * len(f)) for _ in range(states * contexts)]
-    layout = Layout.regular([1, states], len(f), n_contexts=contexts, n_feedback=said.shape[1])
-    counts = SeenCounts.of_dense(np.array(tables).reshape(states, contexts, *tables[0].shape))
+    words = said.shape[1] - silent
+    layout = Layout.regular([1, states], len(f), n_contexts=contexts, n_feedback=words)
+    dense = np.array(tables).reshape(states, contexts, *tables[0].shape)
+    counts = SeenCounts.of_dense(dense) if silent else everybody_spoke(dense)
     return layout, counts, judge_all(layout, counts, 0.0, SETTINGS)
-
-
-def speaking(n):
-    """Return a layout of so many words: counts with a value more have silence in their last row."""
-    return SimpleNamespace(feedback=SimpleNamespace(size=n), endings=draw_places()[0].endings)
 
 
 def test_what_is_known_and_what_is_not():
@@ -88,28 +84,24 @@ def test_overlap_says_between_what_the_best_reward_lies():
 def test_silence_that_depends_on_what_was_done_is_said_with_numbers():
     """Two in ten of the pleased say nothing, and eight in ten of the others."""
     said = np.array([[0.1, 0.1, 0.0, 0.0, 0.8], [0.0, 0.0, 0.4, 0.4, 0.2]])
-    _, counts, judgements = draw_places(said=said, each=150)
-    (found,) = find_telling_silence(speaking(4), counts, judgements)
+    (found,) = find_telling_silence(*draw_places(said=said, each=150, silent=True))
     assert found.severity == "info"
-    assert not list(find_telling_silence(speaking(5), counts, judgements))  # the last word is a word
+    assert not list(find_telling_silence(*draw_places(said=said, each=150)))  # the last word is a word
     alike = np.array([[0.3, 0.2, 0.0, 0.0, 0.5], [0.0, 0.0, 0.3, 0.2, 0.5]])
-    _, counts, judgements = draw_places(said=alike, each=150)
-    assert not list(find_telling_silence(speaking(4), counts, judgements))
+    assert not list(find_telling_silence(*draw_places(said=alike, each=150, silent=True)))
 
 
 def test_a_state_in_which_nobody_speaks_is_said_to_be_one():
     layout, counts, _ = draw_places()
     dense = np.zeros((2, 2, 5, 4))
-    dense[0, :, :4] = [counts.table(0, 0), counts.table(0, 1)]
+    dense[0] = [counts.table(0, 0), counts.table(0, 1)]
     dense[1, :, 4] = 20
     counts = SeenCounts.of_dense(dense)
     assert silent_tuples(layout, counts).tolist() == [[0, 0], [80, 80]]
     (found,) = find_mute(layout, counts, counts.by_ending())
     assert found.where == "state '2'"
     assert not list(find_unreached(layout, counts.by_ending()))
-    by_visits = SeenCounts.of_dense(
-        dense[:, :, :4]
-    )  # silence is not counted: episodes ended there all the same
+    by_visits = everybody_spoke(dense[:, :, :4])  # silence is not counted: episodes ended there all the same
     (found,) = find_mute(layout, by_visits, np.array([400.0, 160.0]))
     assert found.where == "state '2'"
     assert not list(find_mute(layout, by_visits, np.array([400.0, 10.0])))
@@ -140,14 +132,14 @@ def test_contexts_too_rare_to_judge_weigh_as_many_episodes_as_they_have(each, se
     generator = np.random.default_rng(0)
     tables = [draw_counts(generator, F, EXCLUSIVE, [n] * 4) for n in (each, each, each, 1)]
     layout = Layout.regular([1, 1], 4, n_contexts=4, n_feedback=4)
-    judgements = judge_all(layout, SeenCounts.of_dense(np.array([tables])), 0.0, SETTINGS)
+    judgements = judge_all(layout, everybody_spoke(np.array([tables])), 0.0, SETTINGS)
     (found,) = find_rare_contexts(layout, SETTINGS, judgements)
     assert (found.severity, f"{1 if each > 1 else 4} of 4 contexts" in found.evidence) == (severity, True)
 
 
 def test_outcomes_that_an_agent_was_told_bear_the_belief_out_or_not():
     layout, counts, judgements = draw_places()
-    outcomes = np.zeros((2, 2, 4, 2))
+    outcomes = np.zeros((2, 2, 5, 2))
     outcomes[0, 0, 2, 1] = outcomes[1, 1, 0, 0] = 3  # word 2 means a reward, word 0 none
     known, meaning = SeenCounts.of_dense(outcomes), meaning_by_phi(judgements)
     assert [f.code for f in find_orientation(layout, (), meaning, known)] == ["anchors-agree"]

@@ -62,7 +62,7 @@ def test_what_a_place_never_met_changes_nothing():
     counts = draw_places(tuples=10)
     wider = np.zeros((12, 5, 9, 4))
     for (s, x), table in counts.tables():
-        wider[s, x, :6] = table
+        wider[s, x, : len(table)] = table
     one = [distance_and_chance(table, np.random.default_rng(0)) for _, table in counts.tables()]
     other = [
         distance_and_chance(table, np.random.default_rng(0))
