@@ -94,7 +94,11 @@ def test_silence_with_a_known_outcome_is_an_anchor():
 
     def right(model):
         labels = zip(model.label(known), upside_down, strict=True)
-        return [(row["decoded_reward"] >= 0.5) == bool(e.reward) for row, e in labels if row["reason"] == "decoded"]
+        return [
+            (row["decoded_reward"] >= 0.5) == bool(e.reward)
+            for row, e in labels
+            if row["reason"] == "decoded"
+        ]
 
     assert len(right(settled)) > 100
     assert all(right(settled))
