@@ -36,7 +36,8 @@ def run(*words, code=0):
 
 def test_fit_writes_a_model_and_says_what_it_rests_on(folder, tmp_path):
     said = run("fit", folder / "logs.jsonl", "--out", tmp_path / "m.tacit", "--c", 0.25, "--anchors")
-    assert said.startswith("works 3,000 of 3,000 episodes used")
+    assert said.startswith("works Feedback tells actions apart in 2 of 4 states and contexts")
+    assert "3,000 of 3,000 episodes used" in said
     assert "theta = " in said
     assert load_model(tmp_path / "m.tacit").meanings.c == 0.25
     assert load_model(tmp_path / "m.tacit").certificate.files[0]["name"] == "logs.jsonl"

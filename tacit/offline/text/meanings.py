@@ -79,7 +79,9 @@ class TextMeanings:
     def decode(self, ends: Sequence[Reaction | Decoded]) -> list[Decoded]:
         """Return what each reaction means; memory stays bounded however many there are."""
         reactions = [end for end in ends if isinstance(end, Reaction)]
-        found = self._decode(reactions) if self.evidence.found else repeat(Decoded.nothing(UNCERTAIN))
+        nothing = repeat(Decoded.nothing(UNCERTAIN))
+        # read to the end, else the encodings of the last batch would not be forgotten
+        found = iter(list(self._decode(reactions))) if self.evidence.found else nothing
         return [next(found) if isinstance(end, Reaction) else end for end in ends]
 
     def weigh(self, sample: Sample) -> Weighed:
