@@ -60,13 +60,21 @@ def test_failures():
     assert well.result == ("task", 3)
 
 
+def connections(process):
+    """Return name and connection of each that a process has, none if it has ended meanwhile."""
+    try:
+        return [(process.name(), found) for found in process.net_connections(kind="inet")]
+    except (psutil.Error, FileNotFoundError):
+        return []
+
+
 def listening():
     """Return who of this process and those that it began listens on which address, that of the machine or any."""
     here = psutil.Process()
     return [
-        (process.name(), ipaddress.ip_address(found.laddr.ip))
+        (name, ipaddress.ip_address(found.laddr.ip))
         for process in (here, *here.children(recursive=True))
-        for found in process.net_connections(kind="inet")
+        for name, found in connections(process)
         if found.status == psutil.CONN_LISTEN or found.type == socket.SOCK_DGRAM
     ]
 
