@@ -146,9 +146,13 @@ class Places:
             changes += (put(array, at, value) for array, value in empty)
             changes += put(self.worth, at, 0.0), put(self.wanted, at, wanted[at[0]])
         beliefs = leanings.weigh()
-        differing = beliefs.differing(self.beliefs, self._shape[1])
-        others = [at for at in self._found if at not in places and at[1] in differing]
-        renewed = {at: self._renew(at, self._known(at), leanings, beliefs) for at in others}
+        groups = beliefs.differing(self.beliefs, self._shape[1])
+        if self._layout.ends_early:  # what words mean in common rested on the forgotten, too
+            groups |= {at[1] for at in places}
+        known_of = {at: self._known(at) for at in self._found if at not in places and at[1] in groups}
+        renewed = {at: self._renew(at, each, leanings, beliefs) for at, each in known_of.items()}
+        if self._layout.ends_early:
+            renewed |= self._read_alike(known_of, renewed, places)
         changes += (change for at, pair in renewed.items() for change in self._put(at, *pair))
         return (*changes, assign(self, "_leanings", leanings), assign(self, "beliefs", beliefs))
 
@@ -250,11 +254,15 @@ class Places:
         self,
         known_of: Mapping[PlaceIndex, Known],
         renewed: Mapping[PlaceIndex, tuple[Judgement, Judgement]],
+        gone: Sequence[PlaceIndex] = (),
     ) -> dict[PlaceIndex, tuple[Judgement, Judgement]]:
-        """Return the homogeneous places of the groups of those that are renewed, as their words are read in common."""
+        """Return the homogeneous places of the groups of those that are renewed, as their words are read in common.
+
+        Places that are `gone` say nothing any more.
+        """
         read: dict[PlaceIndex, tuple[Judgement, Judgement]] = {}
         for group in sorted({at[1] for at in renewed}):
-            places = sorted(at for at in {*self._found, *renewed} if at[1] == group)
+            places = sorted(at for at in {*self._found, *renewed} if at[1] == group and at not in gone)
             tables = {at: (known_of[at] if at in known_of else self._known(at)).table for at in places}
             pairs = {
                 at: renewed[at] if at in renewed else (self._found[at], self.judgements[at]) for at in places

@@ -132,6 +132,23 @@ def test_what_is_restored_is_what_was_saved(seed):
     np.testing.assert_equal(again.to_state(), places.to_state())
 
 
+def test_after_places_are_forgotten_what_is_restored_is_what_is_there():
+    """Two of three endings please alike whatever is done: what words mean there only the third shows."""
+    layout = Layout.regular([1, 3], n_actions=4, n_contexts=1, n_feedback=2, ends="anywhere")
+    places, generator = Places(layout, 0.0, JudgementSettings()), np.random.default_rng(9)
+    for s, f in ((1, F), (2, np.full(4, 0.9)), (3, np.full(4, 0.1))):
+        tell(places, (s, 0), f, 200, generator)
+    read = places.judgements[2, 0].expected
+    assert read.min() > 0.5
+    commit(places.forget([(1, 0), (3, 0)]))
+    again = Places(layout, 0.0, JudgementSettings())
+    again.restore(places.to_state())
+    assert set(again.judgements) == set(places.judgements) == {(2, 0)}
+    np.testing.assert_array_equal(again.worth, places.worth)
+    np.testing.assert_array_equal(again.hope, places.hope)
+    assert places.judgements[2, 0].expected.max() == 0.0, "nothing is left that says what words mean"
+
+
 def test_counts_that_could_not_have_been_saved_are_refused():
     places = places_of()
     tell(places, (0, 0), F, 50, np.random.default_rng(8))
