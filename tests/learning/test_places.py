@@ -132,21 +132,19 @@ def test_what_is_restored_is_what_was_saved(seed):
     np.testing.assert_equal(again.to_state(), places.to_state())
 
 
-def test_after_places_are_forgotten_what_is_restored_is_what_is_there():
-    """Two of three endings please alike whatever is done: what words mean there only the third shows."""
+def test_after_a_place_is_forgotten_what_is_restored_is_what_is_there():
+    """Two endings where people mean opposite things: only without the one does the other say what words mean."""
     layout = Layout.regular([1, 3], n_actions=4, n_contexts=1, n_feedback=2, ends="anywhere")
     places, generator = Places(layout, 0.0, JudgementSettings()), np.random.default_rng(9)
-    for s, f in ((1, F), (2, np.full(4, 0.9)), (3, np.full(4, 0.1))):
-        tell(places, (s, 0), f, 200, generator)
-    read = places.judgements[2, 0].expected
-    assert read.min() > 0.5
-    commit(places.forget([(1, 0), (3, 0)]))
+    tell(places, (1, 0), F, 200, generator)
+    tell(places, (2, 0), F, 200, generator, flips=(1.0, 1.0))
+    tell(places, (3, 0), np.full(4, 0.9), 200, generator)
+    assert places.judgements[3, 0].expected.max() == 0.0
+    commit(places.forget([(2, 0)]))
+    assert places.judgements[3, 0].expected.min() > 0.5
     again = Places(layout, 0.0, JudgementSettings())
     again.restore(places.to_state())
-    assert set(again.judgements) == set(places.judgements) == {(2, 0)}
     np.testing.assert_array_equal(again.worth, places.worth)
-    np.testing.assert_array_equal(again.hope, places.hope)
-    assert places.judgements[2, 0].expected.max() == 0.0, "nothing is left that says what words mean"
 
 
 def test_counts_that_could_not_have_been_saved_are_refused():
