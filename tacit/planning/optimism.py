@@ -48,6 +48,7 @@ class Hope(NamedTuple):
     value: float
 
 
+@kernel
 def plan_optimistic(
     counts: IntArray,
     mask: BoolArray,
@@ -64,7 +65,24 @@ def plan_optimistic(
     `tried` (H, S) says which early endings are to be tried. Among actions that look equally good the least tried is
     taken (dev. 9): at first all look perfect.
     """
-    return Hope(*_plan(counts, mask, n_states, ended, worth, tried, radius))
+    H, S, K = mask.shape
+    choices = np.zeros((H - 1, S), dtype=np.int64)
+    hoped = np.zeros((H - 1, S, S))
+    values = np.zeros(S)
+    for s in range(n_states[H - 1]):
+        for a in range(K):
+            if mask[H - 1, s, a] and s != ended[H - 1]:
+                values[s] = max(values[s], worth[H - 1, s, a])
+    for h in range(H - 2, -1, -1):
+        values = _hope_layer(
+            (counts[h], mask[h], worth[h], tried[h]),
+            (n_states[h], n_states[h + 1], ended[h], ended[h + 1]),
+            values,
+            radius,
+            choices[h],
+            hoped[h],
+        )
+    return Hope(choices, _carry(hoped, n_states, ended), values[0])
 
 
 def bound_reach(
@@ -86,7 +104,7 @@ def bound_reach(
     """
     worth, nothing = np.zeros(mask.shape), np.zeros(mask.shape[:2], dtype=np.bool_)
     worth[layer, state] = 1.0
-    return float(_plan(counts, mask, n_states, ended, worth, nothing, radius)[2])
+    return float(plan_optimistic(counts, mask, n_states, ended, worth, nothing, radius).value)
 
 
 @kernel
@@ -122,37 +140,6 @@ def _mean(row: IntArray, n: int, values: FloatArray) -> float:
         visits += row[j]
         total += row[j] * values[j]
     return total / visits if visits > 0.0 else 0.0
-
-
-@kernel
-def _plan(
-    counts: IntArray,
-    mask: BoolArray,
-    n_states: IntArray,
-    ended: IntArray,
-    worth: FloatArray,
-    tried: BoolArray,
-    radius: float,
-) -> tuple[IntArray, FloatArray, float]:
-    """Return choices (H-1, S), reach (H, S) and value of `plan_optimistic`."""
-    H, S, K = mask.shape
-    choices = np.zeros((H - 1, S), dtype=np.int64)
-    hoped = np.zeros((H - 1, S, S))
-    values = np.zeros(S)
-    for s in range(n_states[H - 1]):
-        for a in range(K):
-            if mask[H - 1, s, a] and s != ended[H - 1]:
-                values[s] = max(values[s], worth[H - 1, s, a])
-    for h in range(H - 2, -1, -1):
-        values = _hope_layer(
-            (counts[h], mask[h], worth[h], tried[h]),
-            (n_states[h], n_states[h + 1], ended[h], ended[h + 1]),
-            values,
-            radius,
-            choices[h],
-            hoped[h],
-        )
-    return choices, _carry(hoped, n_states, ended), values[0]
 
 
 @kernel
