@@ -12,17 +12,26 @@ homogeneous endings alone, and only while the heterogeneous ones, which have the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS, Judgement, JudgementSettings
+from tacit.decoding.judgement import (
+    HETEROGENEOUS,
+    HOMOGENEOUS,
+    Judgement,
+    JudgementSettings,
+    smoothed_variance,
+)
 from tacit.decoding.word_types import fit_types
 
 AGREEMENT = 0.8
 """The share of what is said in heterogeneous endings that must mean there what it means in common."""
+ERRORS = 2.0
+"""Standard errors by which the share of good words may fall short of what an ending is worth."""
 PRIOR = 5
 """Tuples by which an action of an ending, in which feedback does not depend on it, is held to be as the others."""
 
@@ -61,7 +70,8 @@ def find_common_meaning(
 def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c: float) -> Judgement:
     """Return a homogeneous judgement with its feedback read by a common meaning, or as c if there is none.
 
-    Any other is returned as it is. An action has the share of good words of its own tuples and of `PRIOR` more as all.
+    Any other is returned as it is. An action has the share of good words of its own tuples and of `PRIOR` more as all;
+    an ending that was seldom heard may be better than that.
     """
     if judgement.kind != HOMOGENEOUS or (phi is None and not judgement.phi.any()):
         return judgement
@@ -69,10 +79,12 @@ def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c:
     if phi is None:
         worth = np.full(K, c)
         return replace(judgement, f=worth, expected=worth, phi=np.zeros(Y), rewards=np.full((Y, K), c))
-    all_of_them = phi @ counts.sum(axis=1) / counts.sum()
+    all_of_them = float(phi @ counts.sum(axis=1) / counts.sum())
     share = (phi @ counts + PRIOR * all_of_them) / (counts.sum(axis=0) + PRIOR)
     rewards = np.repeat(phi[:, None], K, axis=1)
-    return replace(judgement, f=share, expected=share, phi=phi, rewards=rewards)
+    error = math.sqrt(smoothed_variance(np.array(all_of_them), counts.sum()))
+    hope = max(judgement.hope, min(all_of_them + ERRORS * error, 1.0))
+    return replace(judgement, f=share, expected=share, phi=phi, rewards=rewards, hope=hope)
 
 
 def _columns(judgement: Judgement, counts: FloatArray, least: int) -> Iterable[FloatArray]:

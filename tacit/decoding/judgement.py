@@ -27,7 +27,14 @@ from scipy.special import betaincinv, ndtri
 from tacit.base.arrays import FloatArray
 from tacit.base.validation import check_number, check_whole
 from tacit.decoding.decoder import ramp
-from tacit.decoding.orientation import Leaning, is_sure, lean, outcome_odds, turn_odds
+from tacit.decoding.orientation import (
+    SURE_EXCLUSIVE,
+    Leaning,
+    is_sure,
+    lean,
+    outcome_odds,
+    turn_odds,
+)
 from tacit.decoding.posterior import ideal_posterior
 from tacit.decoding.power import expected_gain, gain_wanted, largest_unseen, telling_of
 from tacit.decoding.word_types import WordTypes, fit_types, soften
@@ -39,6 +46,8 @@ LEVEL = 0.95
 """Of the intervals that are reported."""
 MARGIN = 3.0
 """Standard errors by which theta is lowered and M raised before they become the decoder's threshold."""
+LEAST_SEEN = 0.5
+"""Log odds that sum f is taken to say of the orientation at least: it may be as far from K/2 as one error."""
 SETTLED_BELOW = 0.5
 """A place in which nothing was found is settled once its best action could not earn more than this, unseen."""
 
@@ -88,7 +97,7 @@ class Judgement:
     phi: FloatArray
     rewards: FloatArray
     expected: FloatArray
-    """Sum over y of Pr[y | a] J(h(x, y, s), a), (K,): what each action is worth, decoded."""
+    """Sum over y of Pr[y | a] J(h(x, y, s), a), (K,): what each action earns, decoded."""
     hope: float
     overlaps: float = -math.inf
     """Nats by which words between the two sides are likelier than words of two types."""
@@ -96,11 +105,22 @@ class Judgement:
     """What f says of its orientation, if it is heterogeneous."""
     turned: bool = False
     """Whether sum f <= K/2 was overruled."""
+    doubt: float = 0.0
+    """How likely it is the other way round, where more tuples would tell."""
 
     @property
     def best(self) -> float:
         """Return the reward of the best action."""
-        return float(self.f.max()) if self.kind == HETEROGENEOUS else float(self.expected.max())
+        return float(self._hedge(self.f if self.kind == HETEROGENEOUS else self.expected).max())
+
+    @property
+    def worth(self) -> FloatArray:
+        """Return what each action is worth, decoded, (K,)."""
+        return self._hedge(self.expected)
+
+    def _hedge(self, rewards: FloatArray) -> FloatArray:
+        """Return rewards (K,) mixed with 1 - f as far as it is likely the other way round."""
+        return rewards + self.doubt * (1 - self.f - rewards) if self.doubt else rewards
 
     @property
     def minority(self) -> float:
@@ -194,24 +214,35 @@ def judge(
     return _heterogeneous(counts, soften(counts, types), settings)
 
 
-def turn(judgement: Judgement, odds: float, sure: bool, settings: JudgementSettings) -> Judgement:
-    """Return a heterogeneous judgement, turned unless the log odds say that sum f <= K/2 is right; settled if sure."""
+def turn(judgement: Judgement, odds: float, overlapping: bool, settings: JudgementSettings) -> Judgement:
+    """Return a heterogeneous judgement, turned unless the log odds say that sum f <= K/2 is right; settled if sure.
+
+    One that is not sure is settled after enough tuples, in doubt: it may be worth what it is the other way round. Where
+    words are `overlapping` more tuples do not tell, and there is nothing to wait for.
+    """
+    sure = is_sure(odds, overlapping)
     settled = sure or bool(judgement.tuples.sum() >= settings.undecided_after * len(judgement.f))
     if odds < 0:
         f, phi = 1 - judgement.f, 1 - judgement.phi
         rewards = decode_all(f, phi, judgement.tuples)
         # A majority leaves no room for a ramp: feedback decodes to what it means, which has the mean f.
         judgement = replace(judgement, f=f, phi=phi, rewards=rewards, expected=f, turned=True)
-    hope = judgement.best if settled else float(max(judgement.f.max(), 1 - judgement.f.min()))
-    return replace(judgement, settled=settled, hope=hope)
+    told = sure or (settled and overlapping)
+    hope = float(judgement.f.max() if told else max(judgement.f.max(), 1 - judgement.f.min()))
+    doubt = 0.0 if told or not settled else 1 / (1 + math.exp(abs(odds)))
+    return replace(judgement, settled=settled, hope=hope, doubt=doubt)
 
 
 def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
     """Return about how many more tuples of uniform actions settle a place, whatever they say; 0 if it is settled.
 
     Where nothing was found, what tuples could have shown grows with their number: so many more until a best action
-    of `SETTLED_BELOW` would have been seen.
+    of `SETTLED_BELOW` would have been seen. Where it is in doubt which way round a place is, the error of sum f falls
+    as the tuples of every action grow.
     """
+    if judgement.doubt:
+        seen = max(judgement.minority**2 / 2, LEAST_SEEN)
+        return float(max(SURE_EXCLUSIVE / seen - 1, 0.0) * judgement.tuples.min() * len(judgement.f))
     if judgement.settled:
         return 0.0
     K, tuples = len(judgement.tuples), float(judgement.tuples.sum())
@@ -309,10 +340,10 @@ def _heterogeneous(counts: FloatArray, types: WordTypes, settings: JudgementSett
     expected = (counts / tuples * rewards).sum(axis=0)
     found = Judgement(
         *(HETEROGENEOUS, False, tuples, types.p_value, f, phi, rewards, expected, 1.0, types.overlaps),
-        lean(f)._replace(telling=telling_of(types.gain, tuples, int(np.abs(f - f.mean()).argmax()))),
+        lean(f)._replace(telling=telling_of(types.gain, tuples, f)),
     )
     odds = turn_odds(found.minority, 0.0, 0.0, overlapping=False, majority=False)
-    return turn(found, odds, is_sure(odds, overlapping=False), settings)
+    return turn(found, odds, False, settings)
 
 
 def _featureless(kind: str, counts: FloatArray, p_value: float, c: float, hope: float) -> Judgement:

@@ -29,7 +29,7 @@ HALVINGS = 12
 DEVIATIONS = 1.3
 """Standard deviations by which a gain may fall short of its mean: one place in ten falls shorter."""
 GOOD = 0.7
-"""What the best action of a place in which something was found is taken to earn."""
+"""What the best action of a place in which something was found is taken to earn at least."""
 LEAST_TELLING = 1 / 64
 """The least that feedback is taken to tell: nobody would wait for less."""
 WORD_NATS = 0.8
@@ -52,9 +52,14 @@ def largest_unseen(counts: FloatArray, significance: float, telling: float) -> f
     return largest
 
 
-def telling_of(gain: float, tuples: FloatArray, best: int) -> float:
-    """Return what part a gain is of what words that belong to one side each would have shown of a good action."""
-    return min(max(gain / expected_gain(tuples, GOOD, best), LEAST_TELLING), 1.0)
+def telling_of(gain: float, tuples: FloatArray, f: FloatArray) -> float:
+    """Return what part a gain is of what words of one side each would have shown of an action that stands out in f.
+
+    The others are taken to please nobody; and the one to be good, as f is understated where words overlap.
+    """
+    best = int(np.abs(f - f.mean()).argmax())
+    theta = max(float(f[best]), 1 - float(f[best]), GOOD)
+    return min(max(gain / expected_gain(tuples, theta, best), LEAST_TELLING), 1.0)
 
 
 def gain_wanted(n_actions: int, words: float, significance: float) -> float:

@@ -23,7 +23,7 @@ from tacit.decoding.judgement import (
     judge,
     turn,
 )
-from tacit.decoding.orientation import Beliefs, Leanings, is_sure
+from tacit.decoding.orientation import Beliefs, Leanings
 from tacit.problem.layout import Layout
 
 UNKNOWN_TELLING = (1.0, 1 / 16)
@@ -88,8 +88,7 @@ def turn_by(
     """Return what was found of a place as it is where these beliefs hold."""
     if judgement.kind != HETEROGENEOUS:
         return judgement
-    odds = leanings.odds(at, beliefs)
-    return turn(judgement, odds, is_sure(odds, at[1] in beliefs.overlapping), settings)
+    return turn(judgement, leanings.odds(at, beliefs), at[1] in beliefs.overlapping, settings)
 
 
 def telling_by(beliefs: Beliefs) -> tuple[float, ...]:

@@ -86,12 +86,9 @@ def soften(counts: FloatArray, types: WordTypes) -> WordTypes:
     seen = counts.sum(axis=1) > 0
     if seen.sum() < 3:
         return types
-    table, levels = np.ascontiguousarray(counts[seen]), np.array(BETWEEN)
-    best = (-math.inf, types.f, types.positions[seen])
-    for positions in (types.positions[seen].copy(), graded_positions(table)):
-        gain, f = climb(table, positions, levels, MOST_ROUNDS)
-        best = max(best, (gain, f, positions), key=lambda found: found[0])
-    gain, f, positions = best
+    gain, f, positions = _fit_between(
+        np.ascontiguousarray(counts[seen]), types.positions[seen], np.array(BETWEEN)
+    )
     if gain <= types.gain:
         return types._replace(overlaps=gain - types.gain)
     softened = np.full(len(counts), 0.5)
@@ -119,6 +116,30 @@ def _fit(counts: FloatArray, cuts: FloatArray, levels: FloatArray) -> tuple[floa
             best, best_positions = gain, positions
     best, f = climb(counts, best_positions, levels, MOST_ROUNDS)
     return best, f, best_positions
+
+
+@kernel
+def _fit_between(
+    counts: FloatArray, positions: FloatArray, levels: FloatArray
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return gain, f and positions of the best of several beginnings, the first of which are `positions`."""
+    best_positions = positions.copy()
+    best, best_f = climb(counts, best_positions, levels, MOST_ROUNDS)
+    for begin in range(len(levels) - 1):
+        positions = graded_positions(counts) if begin == 0 else parted_positions(counts, levels[begin])
+        gain, f = climb(counts, positions, levels, MOST_ROUNDS)
+        if gain > best:
+            best, best_f, best_positions = gain, f, positions
+    return best, best_f, best_positions
+
+
+@kernel
+def parted_positions(counts: FloatArray, between: float) -> FloatArray:
+    """Return positions with the word said most `between` the sides, as silence is, and the others on either of them."""
+    scores, common = leading_scores(counts), int(np.argmax(counts.sum(axis=1)))
+    positions = np.where(scores < scores[common], 1 - CERTAIN, CERTAIN)
+    positions[common] = between
+    return positions
 
 
 @kernel

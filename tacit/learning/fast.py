@@ -62,7 +62,8 @@ FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
 
 AIMED = 2
-"""A hopeful plan aims at a place in which it would end more than so many times as often as the present one does."""
+"""A hopeful plan aims at a place in which it would end more than so many times as often as the present one does, and at
+one that may be the other way round: the present one does what seems best there, and learns nothing by it."""
 TAKEN_BACK = "feedback-tells-nothing is taken back: feedback does depend on the action, and is learned from."
 """What is said when a warning turns out to be wrong."""
 
@@ -271,7 +272,7 @@ class FastLearning:
         known, radius = (counts, layout.mask, layout.n_states, layout.ended), hope_radius(self.episodes)
         hope = plan_optimistic(*known, endings.place(may_earn), tried, radius)
         reach = hope.reach[endings.layers, endings.states]
-        aimed = open_ones & (reach > AIMED * self._ends_of(x, policy))
+        aimed = open_ones & (places.doubtful[:, x] | (reach > AIMED * self._ends_of(x, policy)))
         if not aimed.any():
             return None
         explorer = deterministic_policy(hope.choices, layout)

@@ -62,9 +62,9 @@ class Known(NamedTuple):
 class Places:
     """Counts and judgements of every (ending, context group) of a layout that can be counted.
 
-    `settled`, `best`, `hope` and `wanted`, the tuples that would settle a place or let it be judged anew, (S_H, G) are
-    what planning asks of the judgements, `worth` (S_H, G, K) what each action is worth, decoded. Where tuples are more
-    than `memory`, if there is one, half of them are forgotten.
+    `settled`, `doubtful`, `best`, `hope` and `wanted`, the tuples that would settle a place or let it be judged anew,
+    (S_H, G) are what planning asks of the judgements, `worth` (S_H, G, K) what each action is worth, decoded. Where
+    tuples are more than `memory`, if there is one, half of them are forgotten.
     """
 
     def __init__(self, layout: Layout, c: float, settings: JudgementSettings, memory: int = 0) -> None:
@@ -76,6 +76,7 @@ class Places:
         self.judgements: dict[PlaceIndex, Judgement] = {}
         self.beliefs = Beliefs()
         self.settled = np.zeros((S, G), dtype=np.bool_)
+        self.doubtful = np.zeros((S, G), dtype=np.bool_)
         self.best = np.zeros((S, G))
         self.hope = np.ones((S, G))
         self.wanted = np.repeat(first_wants(layout, c, settings)[:, None], G, axis=1)
@@ -99,7 +100,7 @@ class Places:
             shape = wider._shape = counted_shape(layout)
             wider.counts, wider._judged = self.counts.widened(shape), self._judged.widened(shape)
             wider.outcomes = self.outcomes.widened((*shape[:3], 2))
-            for name in ("settled", "best"):
+            for name in ("settled", "doubtful", "best"):
                 setattr(wider, name, pad_groups(getattr(self, name), more))
             wider.hope, wider._due = pad_groups(self.hope, more, 1.0), pad_groups(self._due, more, 1.0)
             wanted = first_wants(layout, self._c, self._settings)
@@ -142,8 +143,8 @@ class Places:
                 changes += counts.forget(*at)
             for known in (self.judgements, self._found, self._left_out):
                 changes.append(remove(known, at))
-            empty = ((self._due, 1.0), (self.settled, False), (self.best, 0.0), (self.hope, 1.0))
-            changes += (put(array, at, value) for array, value in empty)
+            changes += (put(array, at, False) for array in (self.settled, self.doubtful))
+            changes += put(self._due, at, 1.0), put(self.best, at, 0.0), put(self.hope, at, 1.0)
             changes += put(self.worth, at, 0.0), put(self.wanted, at, wanted[at[0]])
         beliefs = leanings.weigh()
         groups = beliefs.differing(self.beliefs, self._shape[1])
@@ -277,11 +278,12 @@ class Places:
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
         worth, tuples = np.zeros(self._shape[3]), float(judgement.tuples.sum())
         if judgement.settled:
-            worth[: len(judgement.expected)] = judgement.expected
+            worth[: len(judgement.expected)] = judgement.worth
         return (
             put(self._found, place, found),
             put(self.judgements, place, judgement),
             put(self.settled, place, judgement.settled),
+            put(self.doubtful, place, judgement.doubt > 0),
             put(self.best, place, judgement.best),
             put(self.hope, place, judgement.hope),
             put(self.wanted, place, max(tuples_wanted(judgement, self._settings), (GROWTH - 1) * tuples)),

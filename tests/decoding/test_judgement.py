@@ -18,6 +18,7 @@ from tacit.decoding.judgement import (
     posterior_reward,
     proportion_intervals,
     separation,
+    tuples_wanted,
     turn,
 )
 from tacit.decoding.orientation import Beliefs
@@ -196,12 +197,26 @@ def test_means_of_reward_bounds_are_the_bounds_of_f():
 
 def test_turning_swaps_both_sides():
     found = judge(draw_counts(np.random.default_rng(1), ONE_BEST, HONEST, [50] * 4), 0.0, DEFAULT)
-    turned = turn(found, -3.0, True, DEFAULT)
+    turned = turn(found, -3.0, False, DEFAULT)
     np.testing.assert_array_equal(turned.f, 1 - found.f)
     np.testing.assert_array_equal(turned.phi, 1 - found.phi)
     assert turned.turned
     assert turned.minority == pytest.approx(found.minority)
-    assert turn(found, 3.0, True, DEFAULT).turned is False
+    assert turn(found, 3.0, False, DEFAULT).turned is False
+
+
+def test_in_doubt_which_way_round_a_place_may_be_worth_what_it_is_the_other_way():
+    f = np.array([0.85, 0.4, 0.05])
+    found = judge(draw_counts(np.random.default_rng(3), f, HONEST, [60] * 3), 0.0, DEFAULT)
+    sure, doubtful, told = (turn(found, *said, DEFAULT) for said in ((9.0, False), (1.0, False), (0.5, True)))
+    assert sure.settled
+    assert (sure.doubt, sure.hope) == (0, sure.best)
+    assert doubtful.settled
+    assert doubtful.doubt == pytest.approx(1 / (1 + np.e))
+    assert doubtful.hope == pytest.approx(1 - found.f.min())
+    assert doubtful.best == pytest.approx((1 - doubtful.doubt) * f[0] + doubtful.doubt * (1 - f[0]), abs=0.1)
+    assert tuples_wanted(doubtful, DEFAULT) > 0 == tuples_wanted(sure, DEFAULT)
+    assert (told.settled, told.doubt) == (True, 0), "where words overlap, more tuples would not tell"
 
 
 def layered(tables):

@@ -69,8 +69,14 @@ def test_what_is_said_to_be_visible_is_seen(words, least):
 def test_where_words_overlap_the_places_that_were_found_say_how_much_would_have_shown():
     generator, each, K, overlap = np.random.default_rng(3), 200, 4, 0.25
     found = [drawn(generator, 0.7, 400, K, overlap, 4) for _ in range(20)]
-    parts = [telling_of(fit_types(table).gain, table.sum(axis=0), 0) for table in found]
+    parts = [
+        telling_of(types.gain, table.sum(axis=0), types.f) for table in found for types in [fit_types(table)]
+    ]
     assert 0.1 < np.median(parts) < 0.5
+    clear = [drawn(generator, 0.95, 400, K, 0.0, 4) for _ in range(20)]
+    assert (
+        min(telling_of(fit_types(table).gain, table.sum(axis=0), fit_types(table).f) for table in clear) > 0.9
+    )
     hope = largest_unseen(drawn(generator, 0.0, each, K, overlap, 4), SIGNIFICANCE, float(np.median(parts)))
     assert found_share(generator, hope, each, K, 4, overlap) >= 0.66
     blind = largest_unseen(drawn(generator, 0.0, each, K, overlap, 4), SIGNIFICANCE, 1.0)

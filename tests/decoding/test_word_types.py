@@ -140,6 +140,18 @@ def test_words_that_overlap_stand_between():
     assert 0.1 < softened.positions[2] < 0.9
 
 
+def test_what_most_people_say_in_either_case_stands_between():
+    """Four of five say nothing, pleased or not: the few words of the others still show how many were pleased."""
+    pair = np.array([[0.0, 0.0, 0.1, 0.1, 0.8], [0.12, 0.08, 0.0, 0.0, 0.8]])
+    for seed in range(10):
+        counts = draw_counts(np.random.default_rng(seed), ONE_BEST, pair, [500] * 4)
+        types = fit_types(counts)
+        assert abs(types.f - ONE_BEST).max() > 0.3, "the control must fail: all of silence on one side"
+        softened = soften(counts, types)
+        assert min(abs(f - ONE_BEST).max() for f in (softened.f, 1 - softened.f)) < 0.3
+        assert 0.1 < softened.positions[4] < 0.9
+
+
 def test_control_words_of_one_side_do_not_stand_between():
     pair = np.array([[0.6, 0.0, 0.4], [0.0, 1.0, 0.0]])
     counts = draw_counts(np.random.default_rng(1), ONE_BEST, pair, [400] * 4)

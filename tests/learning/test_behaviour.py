@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tacit.agent import Agent
+from tacit.decoding import together
 from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.judgement import turn
 from tacit.decoding.posterior import PosteriorSettings
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.layered import LayeredEnv
@@ -179,6 +181,30 @@ def test_the_fast_recipe_revises_a_wrong_judgement():
     with pytest.warns(UserWarning, match="drift: feedback in state"):
         history = honest.run(EPISODES)
     assert history.arrays()[2][-2000:].mean() < 0.05
+
+
+def in_no_doubt(judgement, odds, overlapping, settings):
+    """Return what was found as if nothing were left to learn of its orientation once it is settled."""
+    turned = turn(judgement, odds, overlapping, settings)
+    return replace(turned, doubt=0.0, hope=turned.best) if turned.settled else turned
+
+
+@pytest.mark.parametrize("doubts", [True, False])
+def test_a_place_that_was_read_the_wrong_way_round_is_turned(doubts, monkeypatch):
+    """Two actions please at first, by bad luck, so that failing seems to be the reward; the control stays with it."""
+    if not doubts:
+        monkeypatch.setattr(together, "turn", in_no_doubt)
+    agent, generator = Agent(Layout.regular([1], 3, 1, 2), seed=1), np.random.default_rng(101)
+    earned = []
+    for number in range(5000):
+        episode = agent.begin(0)
+        action = agent.act(episode, 0)
+        unlucky = number < 160
+        pleases = (0.15, 0.6, 1.0) if unlucky else (0.05, 0.35, 0.97)
+        agent.end(episode, int(generator.random() < pleases[action]))
+        earned.append(pleases[action])
+    learned = np.mean(earned[-500:])
+    assert learned > 0.9 if doubts else learned < 0.2
 
 
 def happy_alone(seen, info):

@@ -4,7 +4,9 @@ import pytest
 from tacit.agent import Agent
 from tacit.baselines.feedback_as_reward import FeedbackAsReward
 from tacit.baselines.last_step_igl import LastStepExploration
+from tacit.decoding.common_meaning import read_by
 from tacit.decoding.decoder import DecoderSettings
+from tacit.decoding.judgement import JudgementSettings, judge
 from tacit.learning.settings import Settings
 from tacit.learning.stage import Setup
 from tacit.problem.layout import Layout
@@ -48,6 +50,17 @@ def test_control_feedback_that_tells_nothing_teaches_nothing():
     agent = Agent(desk(), seed=1)
     assert earned(agent, 1500, shuffled=True) < 0.6
     assert agent.diagnose().verdict in ("not known yet", "cannot work")
+
+
+def test_an_ending_that_was_seldom_heard_may_be_better_than_it_seems():
+    """One action alone ends there, so that words are read as elsewhere; what was unlucky is looked at again."""
+    phi, settings = np.array([1.0, 0.0]), JudgementSettings()
+    tables = [np.array([[0.7 * n], [0.3 * n]]) for n in (20.0, 2000.0)]
+    seldom, often = (read_by(phi, judge(table, 0.0, settings), table, 0.0) for table in tables)
+    assert seldom.best == often.best == pytest.approx(0.7)
+    assert seldom.settled
+    assert seldom.hope > 0.88
+    assert often.hope < 0.73
 
 
 def test_a_believer_of_feedback_learns_when_to_end():
