@@ -7,7 +7,9 @@ of words (`tacit.decoding.word_types`) tell good ends from bad ones; rewards are
 heterogeneous endings have it.
 
 The paper lets words mean something else in every last state (Assumption 2.2). So the common meaning is used in
-homogeneous endings alone, and only while the heterogeneous ones, which have their own, agree with it.
+homogeneous endings alone, and only while the heterogeneous ones, which have their own, agree with it, and two types say
+nearly all that words tell of columns: where words mean something else in each, they do not. Of two words they always
+do: then it is taken to be so.
 """
 
 from __future__ import annotations
@@ -26,10 +28,13 @@ from tacit.decoding.judgement import (
     JudgementSettings,
     smoothed_variance,
 )
-from tacit.decoding.word_types import fit_types
+from tacit.decoding.word_types import fit_types, likelihood_ratio
 
 AGREEMENT = 0.8
 """The share of what is said in heterogeneous endings that must mean there what it means in common."""
+EXPLAINED = 0.9
+"""The share of what words tell of columns that two types must say: where words mean the same everywhere it is all, and
+where they do not, a half to four fifths."""
 ERRORS = 2.0
 """Standard errors by which the share of good words may fall short of what an ending is worth."""
 PRIOR = 5
@@ -53,8 +58,9 @@ def find_common_meaning(
     ]
     if len(columns) < 2:
         return None
-    types = fit_types(np.stack(columns, axis=1))
-    if types.p_value >= settings.significance:
+    table = np.stack(columns, axis=1)
+    types = fit_types(table)
+    if types.p_value >= settings.significance or types.gain < EXPLAINED * told_by_words(table):
         return None
     phi = np.round(types.positions)
     own = [(j.phi, counts.sum(axis=1)) for j, counts in known if j.kind == HETEROGENEOUS and j.settled]
@@ -85,6 +91,16 @@ def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c:
     error = math.sqrt(smoothed_variance(np.array(all_of_them), counts.sum()))
     hope = max(judgement.hope, min(all_of_them + ERRORS * error, 1.0))
     return replace(judgement, f=share, expected=share, phi=phi, rewards=rewards, hope=hope)
+
+
+def told_by_words(table: FloatArray) -> float:
+    """Return the nats that words tell of columns, by counts (Y, columns), less what they would seem to by chance.
+
+    >>> round(told_by_words(np.array([[40.0, 0.0], [0.0, 40.0]])) / math.log(2), 1)
+    79.3
+    """
+    by_chance: int = (int(np.count_nonzero(table.sum(axis=1))) - 1) * (table.shape[1] - 1)
+    return (likelihood_ratio(table) - by_chance) / 2
 
 
 def _columns(judgement: Judgement, counts: FloatArray, least: int) -> Iterable[FloatArray]:

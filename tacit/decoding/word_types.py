@@ -22,7 +22,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaincc
+from scipy.special import gammaincc, xlogy
 
 from tacit.base.arrays import FloatArray
 from tacit.base.jit import kernel
@@ -62,6 +62,17 @@ class WordTypes(NamedTuple):
 def freedom(n_actions: int) -> float:
     """Return the degrees of freedom that twice the gain of two types has where feedback tells nothing."""
     return n_actions - 1 + EXTRA_FREEDOM * n_actions**2
+
+
+def likelihood_ratio(table: FloatArray) -> float:
+    """Return twice the log likelihood ratio against independence of rows and columns.
+
+    >>> round(likelihood_ratio(np.array([[10.0, 0.0], [0.0, 10.0]])), 2)  # 40 log 2
+    27.73
+    """
+    terms = xlogy(table, table).sum() + xlogy(table.sum(), table.sum())
+    margins = [xlogy(table.sum(axis=axis), table.sum(axis=axis)).sum() for axis in (0, 1)]
+    return float(max(2 * (terms - sum(margins)), 0.0))
 
 
 def fit_types(counts: FloatArray) -> WordTypes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from scipy.special import chdtrc, expit, xlogy
+from scipy.special import chdtrc, expit
 
-from tacit.base.arrays import FloatArray
 from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS, UNKNOWN, Judgement, Judgements
 from tacit.decoding.orientation import Beliefs, turn_odds
+from tacit.decoding.word_types import likelihood_ratio
 from tacit.problem.layout import Layout
 from tacit.trust.coverage import LET_GO, silent_tuples, total_tuples, weigh_share
 from tacit.trust.findings import Finding, count_places, list_places
@@ -172,14 +172,3 @@ def find_telling_silence(layout: Layout, counts: SeenCounts, judgements: Judgeme
             "Silence counts as a word, so nothing needs to be done; feedback that is lost on the way should be said "
             "to be missing.",
         )
-
-
-def likelihood_ratio(table: FloatArray) -> float:
-    """Return twice the log likelihood ratio against independence of rows and columns.
-
-    >>> round(likelihood_ratio(np.array([[10.0, 0.0], [0.0, 10.0]])), 2)  # 40 log 2
-    27.73
-    """
-    terms = xlogy(table, table).sum() + xlogy(table.sum(), table.sum())
-    margins = [xlogy(table.sum(axis=axis), table.sum(axis=axis)).sum() for axis in (0, 1)]
-    return float(max(2 * (terms - sum(margins)), 0.0))

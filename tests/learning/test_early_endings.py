@@ -4,7 +4,7 @@ import pytest
 from tacit.agent import Agent
 from tacit.baselines.feedback_as_reward import FeedbackAsReward
 from tacit.baselines.last_step_igl import LastStepExploration
-from tacit.decoding.common_meaning import read_by
+from tacit.decoding.common_meaning import find_common_meaning, read_by
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import JudgementSettings, judge
 from tacit.learning.settings import Settings
@@ -61,6 +61,25 @@ def test_an_ending_that_was_seldom_heard_may_be_better_than_it_seems():
     assert seldom.settled
     assert seldom.hope > 0.88
     assert often.hope < 0.73
+
+
+def endings_of(generator, pairs):
+    """Return judged endings of one action each: pleasing, or not, by turns, said with the pair (2, Y) of each."""
+    tables = []
+    for n, pair in enumerate(pairs):
+        f = 0.9 if n % 2 else 0.1
+        tables.append(generator.multinomial(200, f * pair[1] + (1 - f) * pair[0])[:, None].astype(np.float64))
+    return [(judge(table, 0.0, JudgementSettings()), table) for table in tables]
+
+
+def test_words_are_read_in_common_only_where_they_mean_the_same_everywhere():
+    generator = np.random.default_rng(2)
+    pair = np.array([[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]])
+    alike = find_common_meaning(endings_of(generator, [pair] * 6), JudgementSettings())
+    assert alike is not None
+    assert alike.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
+    own = [pair[:, generator.permutation(4)] for _ in range(6)]
+    assert find_common_meaning(endings_of(generator, own), JudgementSettings()) is None
 
 
 def test_a_believer_of_feedback_learns_when_to_end():
