@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import gymnasium as gym
 import numpy as np
@@ -19,18 +20,57 @@ FARTHEST = 8.0
 """Noise is clipped at this many standard deviations, so that the observation space has true bounds."""
 
 
+class Showing(Protocol):
+    """How numbered contexts or feedback values are shown: as vectors, drawn anew each time."""
+
+    @property
+    def dimension(self) -> int:
+        """Return the length of the vectors."""
+
+    @property
+    def bound(self) -> float:
+        """Return what no entry of a vector exceeds in size."""
+
+    def show(self, index: int, generator: np.random.Generator) -> FloatArray:
+        """Return a new vector that shows value `index`."""
+
+
+@dataclass(frozen=True)
+class Clouds:
+    """Shows value i as the i-th of the `centres` (n, d), with normal noise of size `noise`."""
+
+    centres: FloatArray
+    noise: float = 0.1
+
+    @property
+    def dimension(self) -> int:
+        """Return d."""
+        return self.centres.shape[1]
+
+    @property
+    def bound(self) -> float:
+        """Return how far the farthest vector can be from zero."""
+        return float(np.abs(self.centres).max()) + FARTHEST * self.noise
+
+    def show(self, index: int, generator: np.random.Generator) -> FloatArray:
+        """Return a point of a centre's cloud."""
+        spread = np.clip(generator.standard_normal(self.dimension), -FARTHEST, FARTHEST)
+        shown: FloatArray = self.centres[index] + self.noise * spread
+        return shown
+
+
 class LayeredEnv(gym.Env[Observation, np.int64]):
     """Plays the episodes of a `ContextualMDP`; no reward is ever returned, only feedback at the end.
 
     An observation holds the `context` and the `state` (numbered through the layers). `step` returns the
     reward 0.0 always. When the episode ends, `info["feedback"]` is what the user said, and
-    `info["evaluation"]` what no learner may see: the latent reward and the true context.
+    `info["evaluation"]` what no learner may see: the latent reward, and context and feedback as the truth numbers them.
 
     Everything random follows from (seed, episode number). `reset(seed=s)` starts at episode 0 of seed s,
     `reset()` goes on to the next episode, `reset(options={"episode": n})` jumps to episode n.
 
-    Where the layout says vectors, `context_vectors` (X, d) and `feedback_vectors` (Y, d) are the centres
-    around which contexts and feedback are shown, with normal noise of size `noise`.
+    Where the layout says vectors, `context_vectors` and `feedback_vectors` show the truth's own contexts and feedback
+    values as vectors, drawn anew in every episode.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012, Gymnasium's own form
@@ -38,15 +78,13 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
     def __init__(
         self,
         mdp: ContextualMDP,
-        context_vectors: FloatArray | None = None,
-        feedback_vectors: FloatArray | None = None,
-        noise: float = 0.1,
+        context_vectors: Showing | None = None,
+        feedback_vectors: Showing | None = None,
     ) -> None:
         self.mdp, self.layout = mdp, mdp.layout
         _check_numbered(mdp.layout)
         self._context_vectors = _check_vectors("context", mdp.layout.contexts, context_vectors)
         self._feedback_vectors = _check_vectors("feedback", mdp.layout.feedback, feedback_vectors)
-        self._noise = noise
         self._first = np.cumsum([0, *map(len, self.layout.states)]).tolist()
         self.observation_space = gym.spaces.Dict(
             {"context": self._context_space(), "state": gym.spaces.Discrete(self._first[-1])}
@@ -101,7 +139,7 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
         self._layer = self.layout.horizon
         info = {
             "feedback": self._show(value, self._feedback_vectors, 1),
-            "evaluation": {"reward": reward, "context": x},
+            "evaluation": {"reward": reward, "context": x, "feedback": value},
         }
         return last, 0.0, True, False, info
 
@@ -114,19 +152,17 @@ class LayeredEnv(gym.Env[Observation, np.int64]):
         context = shown if self._context_vectors is None else shown.copy()
         return {"context": context, "state": self._first[self._layer] + self._state}
 
-    def _show(self, index: int, vectors: FloatArray | None, which: int) -> Any:
+    def _show(self, index: int, vectors: Showing | None, which: int) -> Any:
         if vectors is None:
             return index
         assert self._draws is not None
-        generator = self._draws.generator(2 * self._episode + which)
-        spread = np.clip(generator.standard_normal(vectors.shape[1]), -FARTHEST, FARTHEST)
-        return vectors[index] + self._noise * spread
+        return vectors.show(index, self._draws.generator(2 * self._episode + which))
 
     def _context_space(self) -> gym.spaces.Space[Any]:
-        if self._context_vectors is None:
+        vectors = self._context_vectors
+        if vectors is None:
             return gym.spaces.Discrete(self.mdp.n_contexts)
-        bound = float(np.abs(self._context_vectors).max()) + FARTHEST * self._noise
-        return gym.spaces.Box(-bound, bound, self._context_vectors.shape[1:], np.float64)
+        return gym.spaces.Box(-vectors.bound, vectors.bound, (vectors.dimension,), np.float64)
 
 
 def _check_numbered(layout: Layout) -> None:
@@ -139,11 +175,12 @@ def _check_numbered(layout: Layout) -> None:
         )
 
 
-def _check_vectors(what: str, space: Any, vectors: FloatArray | None) -> FloatArray | None:
-    wants = isinstance(space, Vectors)
-    if wants != (vectors is not None):
+def _check_vectors(what: str, space: Any, vectors: Showing | None) -> Showing | None:
+    dimension = space.dimension if isinstance(space, Vectors) else None
+    shown = None if vectors is None else vectors.dimension
+    if dimension != shown:
         raise ValueError(
-            f"{what}_vectors are needed where the layout's {what} is Vectors and only there, "
-            f"got {space!r} with {'no vectors' if vectors is None else 'vectors'}"
+            f"{what}_vectors are needed where the layout's {what} is Vectors and only there, and of its dimension, "
+            f"got {space!r} with {'no vectors' if shown is None else f'vectors of {shown}'}"
         )
     return vectors

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.envs.layered import LayeredEnv
+from tacit.envs.layered import Clouds, LayeredEnv
 from tacit.problem.layout import Layout, consecutive_states
 from tacit.problem.mdp import ContextualMDP
 from tacit.problem.spaces import Finite, Space, Vectors
@@ -74,7 +74,7 @@ def random_mdp(seed: int, settings: RandomMDPSettings | None = None) -> LayeredE
     if not settings.vectors:
         return LayeredEnv(mdp)
     centres = generator.standard_normal((settings.contexts + settings.feedback_values, settings.vectors))
-    return LayeredEnv(mdp, 2 * centres[: settings.contexts], 2 * centres[settings.contexts :])
+    return LayeredEnv(mdp, Clouds(2 * centres[: settings.contexts]), Clouds(2 * centres[settings.contexts :]))
 
 
 def suite_settings(seed: int) -> RandomMDPSettings:

@@ -7,7 +7,7 @@ from gymnasium.utils.env_checker import check_env
 
 from tacit.agent import Agent
 from tacit.envs.gym_adapter import GymSource
-from tacit.envs.layered import LayeredEnv
+from tacit.envs.layered import Clouds, LayeredEnv
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic, synthetic_mdp
 from tacit.logs.reading import read_logs
@@ -214,7 +214,7 @@ def test_without_a_layout_any_length_is_taken():
 
 def test_vectors_are_needed_where_the_layout_says_so():
     with pytest.raises(ValueError, match="context_vectors"):
-        LayeredEnv(synthetic_mdp(), context_vectors=np.zeros((2, 3)))
+        LayeredEnv(synthetic_mdp(), context_vectors=Clouds(np.zeros((2, 3))))
 
 
 class Ending(gym.Env):
