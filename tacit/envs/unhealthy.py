@@ -72,7 +72,9 @@ class ActionDependentEnv(LayeredEnv):
         observation, nothing, over, cut, info = super()._finish(action)
         told = info["evaluation"]
         chances = self._by_action[told["context"], s, told["reward"], action]
-        return observation, nothing, over, cut, info | {"feedback": draw_index(chances, self._row[-2])}
+        value = draw_index(chances, self._row[-2])
+        said = {"feedback": value, "evaluation": told | {"feedback": value}}
+        return observation, nothing, over, cut, info | said
 
 
 def tilt(feedback: FloatArray, n_actions: int, strength: float) -> FloatArray:

@@ -14,20 +14,25 @@ from tacit.envs.layered import LayeredEnv
 from tacit.learning.settings import Settings
 from tacit.learning.stage import Setup
 from tacit.problem.layout import Layout
+from tacit.problem.spaces import Finite
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A way of making an agent from (layout, settings, seed), and whether it is told the true reward."""
+    """A way of making an agent from (layout, settings, seed), and what it is told that others must find out.
+
+    `told` is the name of what it gets for feedback from an environment's `evaluation`: the ceiling the true reward, those
+    who believe feedback its number, which is what they hear where feedback is finite and spares them reading vectors.
+    """
 
     make: Callable[[Layout, Settings, int], Agent]
-    sees_reward: bool = False
+    told: str | None = None
 
     def source(self, env: LayeredEnv) -> GymSource:
-        """Return the environment as this learner meets it: the ceiling gets the reward for its feedback."""
-        if not self.sees_reward:
+        """Return the environment as this learner meets it."""
+        if self.told is None:
             return GymSource(env)
-        return GymSource(env, feedback_of=lambda observation, info: info["evaluation"]["reward"])
+        return GymSource(env, feedback_of=lambda observation, info: info["evaluation"][self.told])
 
 
 LEARNERS: Mapping[str, Learner] = {
@@ -37,11 +42,15 @@ LEARNERS: Mapping[str, Learner] = {
     ),
     "oracle_reward": Learner(
         lambda layout, settings, seed: _believer(with_reward_as_feedback(layout), settings, seed),
-        sees_reward=True,
+        told="reward",
     ),
-    "feedback_as_reward": Learner(lambda layout, settings, seed: _believer(layout, settings, seed)),
+    "feedback_as_reward": Learner(
+        lambda layout, settings, seed: _believer(with_numbered_feedback(layout), settings, seed),
+        told="feedback",
+    ),
     "feedback_as_reward_blind": Learner(
-        lambda layout, settings, seed: _believer(layout, settings, seed, blind=True)
+        lambda layout, settings, seed: _believer(with_numbered_feedback(layout), settings, seed, blind=True),
+        told="feedback",
     ),
     "last_step_igl": Learner(
         lambda layout, settings, seed: Agent(
@@ -54,6 +63,11 @@ LEARNERS: Mapping[str, Learner] = {
 }
 """The learners of every table, in its order: Tacit by the paper's recipe and by its own, the ceiling, three that
 take a short cut, the floor."""
+
+
+def with_numbered_feedback(layout: Layout) -> Layout:
+    """Return the layout of an agent that is told, where feedback is vectors, which of two values they show."""
+    return layout if isinstance(layout.feedback, Finite) else replace(layout, feedback=Finite((0, 1)))
 
 
 def _believer(layout: Layout, settings: Settings, seed: int, blind: bool = False) -> Agent:

@@ -6,7 +6,9 @@ Where exploration is part of the T episodes, curves are over all of them.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+from tacit.agent import Agent
 from tacit.engines.task import Report
 from tacit.experiments.layered.sweep import LayeredSweep
 from tacit.experiments.learners import LEARNERS, Learner
@@ -22,7 +24,13 @@ KEPT_AGENTS = ("tacit", "tacit_fast")
 
 
 def play_learner(sweep: LayeredSweep, task: StudyTask, report: Report) -> Played:
-    """Return the compact result of a task, and the agent where it is to be kept.
+    """Return the compact result of a task, and the agent where it is to be kept."""
+    result, agent = play_whole(sweep, task, report)
+    return keep_agent(task, result, agent)
+
+
+def play_whole(sweep: LayeredSweep, task: StudyTask, report: Report) -> tuple[dict[str, Any], Agent]:
+    """Return the compact result of a task, and its agent.
 
     The agent's chance follows from the task's seed, the environment's from that plus `ENVIRONMENT_SEED`: all
     learners of a seed meet the same people.
@@ -39,6 +47,11 @@ def play_learner(sweep: LayeredSweep, task: StudyTask, report: Report) -> Played
     result["scalars"]["exploration_episodes"] = sum(
         simulation.trace.explored
     )  # the fast recipe's are in between
+    return result, agent
+
+
+def keep_agent(task: StudyTask, result: dict[str, Any], agent: Agent) -> Played:
+    """Return what is stored of a task: its result, and its agent if that is one to keep."""
     return Played(result, agent if task.learner in KEPT_AGENTS else None)
 
 

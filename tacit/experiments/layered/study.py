@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,6 +11,9 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
+from tacit.base.validation import check_choice
+from tacit.engines.task import Report
+from tacit.envs.layered import LayeredEnv
 from tacit.experiments.layered.page import Page, render_page
 from tacit.experiments.layered.playing import play_learner
 from tacit.experiments.layered.problems import mdp_digest, scale, scale_settings
@@ -21,7 +24,7 @@ from tacit.experiments.learners import LEARNERS
 from tacit.experiments.study import Runs
 from tacit.experiments.summary import CURVES, part_of
 from tacit.experiments.tables import Column, count_seeds, learner_table
-from tacit.experiments.tasks import Play, StudyTask
+from tacit.experiments.tasks import Play, Played, StudyTask
 from tacit.learning.settings import Settings
 
 ENDING: tuple[Column, ...] = (
@@ -46,9 +49,16 @@ class View:
     own: Own = nothing_more
 
 
+PlaySweep = Callable[[LayeredSweep, StudyTask, Report], Played]
+"""Plays a task of a sweep; the code that its module imports decides the result, and no other."""
+
+
 @dataclass(frozen=True)
 class LayeredStudy:
-    """Learners x layered environments x seeds."""
+    """Learners x layered environments x seeds.
+
+    `choices` are environments that the option `setting` names, one to be played in place of those of the sweep.
+    """
 
     name: str
     title: str
@@ -56,10 +66,16 @@ class LayeredStudy:
     sweep: LayeredSweep
     view: View
     seeds: int = 20
+    play_task: PlaySweep = play_learner
+    choices: Mapping[str, Callable[[], LayeredEnv]] = field(default_factory=dict)
+    arguments: str = ""
     unit: ClassVar[str] = "episodes"
     columns: ClassVar[tuple[str, ...]] = CURVES
-    options: ClassVar[tuple[str, ...]] = ()
-    arguments: ClassVar[str] = ""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the options that it takes: one, if there is something to choose."""
+        return ("setting",) if self.choices else ()
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -89,11 +105,19 @@ class LayeredStudy:
     @property
     def play(self) -> Play:
         """Return what plays its tasks."""
-        return partial(play_learner, self.sweep)
+        return partial(self.play_task, self.sweep)
 
     def order(self, options: Mapping[str, Any]) -> LayeredStudy:
-        """Return it as it is: there are no options."""
-        return self
+        """Return the study that the options ask for; ValueError or ImportError if an environment cannot be made."""
+        study = self._choose(options["setting"]) if "setting" in options else self
+        for make in study.sweep.environments.values():
+            make()
+        return study
+
+    def _choose(self, setting: str) -> LayeredStudy:
+        check_choice("--setting", setting, tuple(self.choices))
+        sweep = replace(self.sweep, environments={setting: self.choices[setting]})
+        return replace(self, sweep=sweep, arguments=f" --setting {setting}")
 
     def scaled(self, fraction: float) -> LayeredStudy:
         """Return the same study on a `fraction` of its budget: T, N and N_0."""

@@ -16,6 +16,8 @@ ENVIRONMENT_WORDS: Mapping[str, str] = {
         f"{shape.contexts} contexts, {shape.feedback_values} kinds of feedback."
         for name, (_, shape) in RANDOM.items()
     },
+    "digits": "Contexts and feedback are pictures of 8 x 8 pixels; people with an even digit mean the opposite.",
+    "mnist": "Contexts and feedback are pictures of 28 x 28 pixels; people with an even digit mean the opposite.",
 }
 
 LEARNER_WORDS: Mapping[str, str] = {

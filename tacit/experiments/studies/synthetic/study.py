@@ -9,7 +9,7 @@ from tacit.experiments.layered.sweep import LayeredSweep
 from tacit.experiments.layered.trust import load_kept
 from tacit.experiments.layered.words import ENVIRONMENT_WORDS
 from tacit.experiments.studies.synthetic.inspection import inspect
-from tacit.experiments.studies.synthetic.plot import draw_curves
+from tacit.experiments.layered.plot import draw_curves
 from tacit.experiments.studies.synthetic.sweep import SWEEP
 from tacit.experiments.study import Runs
 from tacit.reports.intervals import SeedInterval, mean_interval
