@@ -16,7 +16,19 @@ from tacit.experiments.study import Runs
 
 VARYING = re.compile(r"'[^']*'|[0-9.]+")
 """What differs between warnings of one kind."""
-PACKAGES = ("tacit", "numpy", "numba", "scipy", "torch", "gymnasium", "matplotlib", "transformers", "peft")
+PACKAGES = (
+    "tacit",
+    "numpy",
+    "numba",
+    "scipy",
+    "torch",
+    "gymnasium",
+    "matplotlib",
+    "transformers",
+    "peft",
+    "scikit-learn",
+    "mlxtend",
+)
 
 
 def describe_runs(runs: Runs) -> dict[str, Any]:

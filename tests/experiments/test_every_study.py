@@ -27,10 +27,11 @@ TRIED = {
     "variants": narrow(STUDIES["variants"], "synthetic", "flipped"),
     "regret": narrow(STUDIES["regret"], "synthetic", "personal"),
     "exploration": narrow(STUDIES["exploration"], "balanced", "random_1000", learners=("tacit_fast",)),
+    "digits": narrow(STUDIES["digits"], "digits", learners=("tacit", "feedback_as_reward", "uniform")),
 }
 """Each as the command makes it, with fewer learners and environments where it has many."""
 EVERY_STUDY = pytest.mark.parametrize("name", TRIED)
-OWN = {"regret": {"slope"}, "exploration": {"share"}}
+OWN = {"regret": {"slope"}, "exploration": {"share"}, "digits": {"held_out_reward"}}
 """What the learners of a study have beside the scalars."""
 
 
