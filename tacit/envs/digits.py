@@ -37,12 +37,13 @@ class Pictures:
     @property
     def dimension(self) -> int:
         """Return the number of pixels."""
-        return self.by_digit[0].shape[1]
+        return int(self.by_digit[0].shape[1])
 
     def show(self, index: int, generator: np.random.Generator) -> FloatArray:
         """Return a copy of one of the pictures of a digit."""
         pool = self.by_digit[index]
-        return pool[generator.integers(len(pool))].copy()
+        picture: FloatArray = pool[generator.integers(len(pool))].copy()
+        return picture
 
     def split(self) -> tuple[Pictures, Pictures]:
         """Return the pictures to learn from, and those held out."""

@@ -45,7 +45,7 @@ class Clouds:
     @property
     def dimension(self) -> int:
         """Return d."""
-        return self.centres.shape[1]
+        return int(self.centres.shape[1])
 
     @property
     def bound(self) -> float:

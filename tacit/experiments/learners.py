@@ -21,8 +21,8 @@ from tacit.problem.spaces import Finite
 class Learner:
     """A way of making an agent from (layout, settings, seed), and what it is told that others must find out.
 
-    `told` is the name of what it gets for feedback from an environment's `evaluation`: the ceiling the true reward, those
-    who believe feedback its number, which is what they hear where feedback is finite and spares them reading vectors.
+    `told` is what it gets from an environment's `evaluation` in place of the feedback: the ceiling the true reward,
+    those who believe feedback its number, which is the same where feedback is finite and spares them reading vectors.
     """
 
     make: Callable[[Layout, Settings, int], Agent]

@@ -27,9 +27,7 @@ def forgetting():
 
 def readings(pictures):
     """Return which digit each picture shows, by its bytes."""
-    return {
-        picture.tobytes(): digit for digit, pool in enumerate(pictures.by_digit) for picture in pool
-    }
+    return {picture.tobytes(): digit for digit, pool in enumerate(pictures.by_digit) for picture in pool}
 
 
 def test_gymnasium_accepts_it(env):
@@ -68,7 +66,11 @@ def test_pictures_are_of_the_digit_and_of_what_is_said(env):
             state = source.step(digit % 5 if state == 3 else 0)
         assert digit == source.info["evaluation"]["context"]
         said = read[source.feedback.tobytes()]
-        assert said == source.info["evaluation"]["feedback"] == (source.reward if digit % 2 else 1 - source.reward)
+        assert (
+            said
+            == source.info["evaluation"]["feedback"]
+            == (source.reward if digit % 2 else 1 - source.reward)
+        )
         counts[digit, int(source.reward)] += 1
     assert counts.sum(axis=1).min() > 100
     assert counts[:, 1].sum() / 1500 == pytest.approx(0.729, abs=0.04)

@@ -1,1 +1,1 @@
-"""Handwritten digits as contexts and as feedback: the classic benchmark of interaction-grounded learning, multi-step."""
+"""Handwritten digits as contexts and feedback: the classic benchmark of interaction-grounded learning, multi-step."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.experiments.layered import page, study
+from tacit.experiments.layered.plot import draw_curves
 from tacit.experiments.layered.sweep import LayeredSweep
 from tacit.experiments.layered.trust import load_kept
 from tacit.experiments.layered.words import ENVIRONMENT_WORDS
 from tacit.experiments.studies.synthetic.inspection import inspect
-from tacit.experiments.layered.plot import draw_curves
 from tacit.experiments.studies.synthetic.sweep import SWEEP
 from tacit.experiments.study import Runs
 from tacit.reports.intervals import SeedInterval, mean_interval
