@@ -216,9 +216,9 @@ def test_vectors_are_needed_where_the_layout_says_so():
     with pytest.raises(ValueError, match="context_vectors"):
         LayeredEnv(synthetic_mdp(), context_vectors=Clouds(np.zeros((2, 3))))
     mdp = random_mdp(2, RandomMDPSettings(vectors=3)).mdp
-    with pytest.raises(ValueError, match="of its dimension, got .*dimension=3.* with vectors of 4"):
+    with pytest.raises(ValueError, match=r"of its dimension, got .*dimension=3.* with vectors of 4"):
         LayeredEnv(mdp, Clouds(np.zeros((3, 4))), Clouds(np.zeros((3, 3))))
-    with pytest.raises(ValueError, match="feedback_vectors .* with no vectors"):
+    with pytest.raises(ValueError, match=r"feedback_vectors .* with no vectors"):
         LayeredEnv(mdp, Clouds(np.zeros((3, 3))))
 
 

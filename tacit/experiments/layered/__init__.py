@@ -1,1 +1,1 @@
-"""What studies on layered environments share: the sweep, playing a learner, summary, picture and page. Imports no study."""
+"""What studies on layered environments share: sweep, playing a learner, summary, picture and page. Imports no study."""
