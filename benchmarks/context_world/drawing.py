@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from real_world.drawing import Shape, draw_pleasing, draw_transitions, draw_voices, few_words
 
 from context_world.problem import Array, Points, Words
-from real_world.drawing import Shape, draw_pleasing, draw_transitions, draw_voices, few_words
 from tacit.base.arrays import FloatArray
 
 ACTIONS = 5

@@ -100,9 +100,7 @@ class Problem:
     def layout(self) -> tacit.Layout:
         """Return what an agent is told."""
         actions = tuple((tuple(range(self.n_actions)),) * size for size in self.sizes)
-        labels = tuple(
-            tuple(f"turn {h + 1}, state {s}" for s in range(n)) for h, n in enumerate(self.sizes)
-        )
+        labels = tuple(tuple(f"turn {h + 1}, state {s}" for s in range(n)) for h, n in enumerate(self.sizes))
         return tacit.Layout(labels, actions, self.people.space, self.voice.space())
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from real_world.drawing import draw_contexts
 
 import tacit
 from context_world.drawing import ACTIONS, draw_dynamics, draw_tastes, draw_words, indicators
 from context_world.problem import Array, People, Points, Problem, Words, draw_worthwhile
-from real_world.drawing import draw_contexts
 from tacit.base.arrays import FloatArray
 
 DrawVoice = Callable[[np.random.Generator, int, tuple[int, ...]], Words | Points]
@@ -54,9 +54,7 @@ def draw_groups(
             return indicators(kinds_of(people), groups)
 
         people = People(tacit.Vectors(d), come, lambda x: tastes[kinds_of(x)], meet, meet)
-        return Problem(
-            sizes, draw_dynamics(generator, sizes), people, draw_voice(generator, groups, sizes)
-        )
+        return Problem(sizes, draw_dynamics(generator, sizes), people, draw_voice(generator, groups, sizes))
 
     return draw_worthwhile(draw, generator)
 
@@ -147,7 +145,11 @@ def draw_oblique(generator: np.random.Generator, sizes: tuple[int, ...]) -> Prob
             return np.concatenate([x, np.maximum(x @ units[:-1] + units[-1], 0)], axis=1)
 
         people = People(
-            tacit.Vectors(d), _normal(d), lambda x: tastes[sector(x)], lambda x: indicators(ring(x), 2), network
+            tacit.Vectors(d),
+            _normal(d),
+            lambda x: tastes[sector(x)],
+            lambda x: indicators(ring(x), 2),
+            network,
         )
         return Problem(sizes, draw_dynamics(generator, sizes), people, draw_words(generator, 2, sizes))
 
