@@ -64,7 +64,7 @@ def main(options: argparse.Namespace) -> None:
         raise SystemExit(f"no family is called {options.families}; there are {', '.join(FAMILIES)}")
     rows = play_open(journal, tasks, make_work, options.jobs, options.table)
     earlier = json.loads(options.against.read_text())["results"] if options.against else []
-    print("\n" + write_table(rows, [row for row in earlier if row["episodes"] == rows[0]["episodes"]]))
+    print("\n" + write_table(rows, earlier))
 
 
 if __name__ == "__main__":

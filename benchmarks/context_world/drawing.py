@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from real_world.drawing import Shape, draw_pleasing, draw_transitions, draw_voices, few_words
 
 from context_world.problem import Array, Points, Words
 from tacit.base.arrays import FloatArray
+
+DrawVoice = Callable[[np.random.Generator, int, tuple[int, ...]], Words | Points]
+"""Draws how people speak in so many ways, where turns have these sizes."""
 
 ACTIONS = 5
 ONE, THREE = (1,), (1, 3, 3)

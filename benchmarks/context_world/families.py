@@ -85,6 +85,7 @@ def _users() -> dict[str, Family]:
         "users.50": Family(partial(draw_users, users=50, kinds=50, zipf=False), episodes=many),
         "users.200": Family(partial(draw_users, users=200, kinds=200, zipf=True), episodes=many),
         "users.halves": Family(partial(draw_users, users=200, kinds=2, zipf=False), episodes=many),
+        "points.users": Family(partial(draw_users, users=50, kinds=4, zipf=False, draw_voice=draw_points)),
         "users.20": Family(partial(draw_users, users=20, kinds=20, zipf=False)),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tacit
-from context_world.drawing import draw_dynamics, draw_tastes, draw_words, indicators
+from context_world.drawing import DrawVoice, draw_dynamics, draw_tastes, draw_words, indicators
 from context_world.problem import People, Problem, draw_worthwhile
 
 ZIPF = 1.0
@@ -14,7 +14,13 @@ SHAPES = ((1,), (1, 2), (1, 3))
 """Sizes of the turns, one of these for each problem."""
 
 
-def draw_users(generator: np.random.Generator, users: int, kinds: int, zipf: bool) -> Problem:
+def draw_users(
+    generator: np.random.Generator,
+    users: int,
+    kinds: int,
+    zipf: bool,
+    draw_voice: DrawVoice = draw_words,
+) -> Problem:
     """Return a problem of users, each of one of some kinds; as many kinds as users have nothing in common.
 
     A kind has tastes and a way of speaking; what kind somebody is nobody is told. With `zipf`, some come often and
@@ -34,6 +40,6 @@ def draw_users(generator: np.random.Generator, users: int, kinds: int, zipf: boo
             lambda labels: indicators(own[labels], kinds),
             None,
         )
-        return Problem(sizes, draw_dynamics(generator, sizes), people, draw_words(generator, kinds, sizes))
+        return Problem(sizes, draw_dynamics(generator, sizes), people, draw_voice(generator, kinds, sizes))
 
     return draw_worthwhile(draw, generator)

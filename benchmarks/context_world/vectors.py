@@ -8,12 +8,9 @@ import numpy as np
 from real_world.drawing import draw_contexts
 
 import tacit
-from context_world.drawing import ACTIONS, draw_dynamics, draw_tastes, draw_words, indicators
-from context_world.problem import Array, People, Points, Problem, Words, draw_worthwhile
+from context_world.drawing import ACTIONS, DrawVoice, draw_dynamics, draw_tastes, draw_words, indicators
+from context_world.problem import Array, People, Problem, draw_worthwhile
 from tacit.base.arrays import FloatArray
-
-DrawVoice = Callable[[np.random.Generator, int, tuple[int, ...]], Words | Points]
-"""Draws how people speak in so many ways, where turns have these sizes."""
 
 APART = 5.0
 """The least distance of two clouds' centres, in standard deviations of a cloud."""
@@ -115,7 +112,7 @@ def draw_xor(
             _normal(d),
             (lambda x: tastes[sign(x)]) if by_sign else linear,
             lambda x: indicators(sign(x), 2),
-            with_products if by_sign else (lambda x: x),
+            signs_of_products if by_sign else (lambda x: x),
         )
         return Problem(sizes, draw_dynamics(generator, sizes), people, draw_voice(generator, 2, sizes))
 
@@ -172,10 +169,14 @@ def draw_logistic(
     return pleasing
 
 
-def with_products(x: Array) -> FloatArray:
-    """Return features and the products of any two of them."""
-    i, j = np.triu_indices(x.shape[1])
-    return np.concatenate([x, x[:, i] * x[:, j]], axis=1)
+def signs_of_products(x: Array) -> FloatArray:
+    """Return the signs of the products of any two features.
+
+    >>> signs_of_products(np.array([[2.0, -3.0, -1.0]]))
+    array([[-1., -1.,  1.]])
+    """
+    i, j = np.triu_indices(x.shape[1], 1)
+    return np.sign(x[:, i] * x[:, j])
 
 
 def logistic(logits: FloatArray) -> FloatArray:
