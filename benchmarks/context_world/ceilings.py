@@ -42,9 +42,9 @@ class SeesReward:
         F = self._told.shape[1]
         self._ridge = np.array([RIDGE_OF_OFFSET, *np.full(F - 1, RIDGE)])
         self._weights = np.zeros((n_last, K, F))
-        self._covariances = np.tile(np.diag(1 / self._ridge), (n_last, K, 1, 1))
+        self._covariances = np.zeros((n_last, K, F, F)) + np.diag(1 / self._ridge)
         self._seen: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        self._visits = np.full(problem.transitions.shape, 0.0)
+        self._visits = np.zeros_like(problem.transitions)
         for h, n in enumerate(self.sizes[1:]):
             self._visits[h, :, :, :n] = PRIOR
         self._generator = np.random.default_rng([seed, 17])
@@ -114,7 +114,7 @@ def fit_logistic(x: FloatArray, rewards: FloatArray, start: FloatArray, ridge: F
         weights, loss = weights + step, min(better, loss)
         if np.abs(step).max() <= SETTLED * 1e3:
             break
-    return Fit(weights, np.linalg.inv(curvature))
+    return Fit(weights, np.asarray(np.linalg.inv(curvature), dtype=np.float64))
 
 
 def loss_of(x: FloatArray, rewards: FloatArray, weights: FloatArray, ridge: FloatArray) -> float:

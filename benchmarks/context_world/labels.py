@@ -10,7 +10,7 @@ from context_world.problem import People, Problem, draw_worthwhile
 
 ZIPF = 1.0
 """How often a user comes falls with this power of their rank."""
-SHAPES = ((1,), (1, 2), (1, 3))
+SHAPES = ((1,), (1, 2), (1, 3), (1, 3, 3))
 """Sizes of the turns, one of these for each problem."""
 
 

@@ -114,19 +114,29 @@ class Clock:
     """Wall time of decisions and of `end`, and processor time that other threads took."""
 
     def __init__(self) -> None:
-        self.decisions: list[float] = []
+        self.decisions: list[tuple[float, float]] = []
         self.ends = 0.0
         self._begun = time.perf_counter()
         self._used = time.process_time(), time.thread_time()
+        self._since = 0.0, 0.0
+
+    def start(self) -> None:
+        """Begin to measure a decision."""
+        self._since = time.perf_counter(), time.thread_time()
+
+    def stop(self) -> None:
+        """Write down how long a decision took, and how long of it this thread worked: others may need the machine."""
+        self.decisions.append((time.perf_counter() - self._since[0], time.thread_time() - self._since[1]))
 
     def measure(self) -> dict[str, Any]:
         """Return milliseconds of decisions, and the shares of the run in `end` and of other threads."""
-        decisions = np.array(self.decisions) * 1000
+        decisions, worked = np.array(self.decisions).T * 1000
         process = time.process_time() - self._used[0]
         thread = time.thread_time() - self._used[1]
         return {
             "p99_ms": float(np.quantile(decisions, 0.99)),
             "slowest_ms": float(decisions.max()),
+            "p99_worked_ms": float(np.quantile(worked, 0.99)),
             "end_share": self.ends / (time.perf_counter() - self._begun),
             "other_threads": max(1 - thread / process, 0.0) if process else 0.0,
         }
@@ -179,15 +189,15 @@ class Play:
     def episode(self, player: Player, person: int, clock: Clock) -> None:
         """Play one more episode."""
         draws, states, taken = self._chance.random(self.problem.n_turns), [0], []
-        begun = time.perf_counter()
+        clock.start()
         player.begin(person)
         for h in range(self.problem.n_turns):
             action = player.act(h, states[h])
-            clock.decisions.append(time.perf_counter() - begun)
+            clock.stop()
             taken.append(action)
             if h + 1 < self.problem.n_turns:
                 states.append(draw_index(self.problem.transitions[h, states[h], action], draws[h]))
-            begun = time.perf_counter()
+            clock.start()
         answer = self._ask(person, states[-1], taken[-1], draws[-1])
         begun = time.perf_counter()
         player.end(person, states, taken, answer)

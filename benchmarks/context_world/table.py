@@ -16,7 +16,7 @@ from tacit.reports.intervals import mean_interval, plus_minus
 Row = dict[str, Any]
 
 PROMPT = 1.0
-"""Milliseconds that 99 of 100 decisions may take at most."""
+"""Milliseconds that 99 of 100 decisions may take at most, on a machine that does nothing else."""
 LONGEST = 110
 """Characters of what a learner raised that stand in the table; all of them stand in the file of results."""
 UNTOLD = 0.01
@@ -107,8 +107,8 @@ def check_row(name: str, rows: Sequence[Row], earlier: Sequence[Row]) -> Iterato
     ):
         if most is not None and (lost := losses_of(ours, others)):
             yield _passed(f"lost against {against}", f"{np.mean(lost):.3f}", float(np.mean(lost)) <= most)
-    slow = largest(ours, "p99_ms")
-    yield _passed("p99 of decisions", f"{slow:.2f} ms", slow <= PROMPT)
+    slow, worked = largest(ours, "p99_ms"), largest(ours, "p99_worked_ms")
+    yield _passed("p99 of decisions", f"{slow:.2f} ms, {worked:.2f} of them working", slow <= PROMPT)
 
 
 def check_ratios(

@@ -133,7 +133,7 @@ def draw_oblique(generator: np.random.Generator, sizes: tuple[int, ...]) -> Prob
 
         def sector(x: Array) -> Array:
             angle = (np.arctan2(x @ plane[:, 1], x @ plane[:, 0]) + turn) % (2 * np.pi)
-            return np.minimum(angle * SECTORS / (2 * np.pi), SECTORS - 1).astype(int)
+            return np.asarray(np.minimum(angle * SECTORS / (2 * np.pi), SECTORS - 1).astype(int))
 
         def ring(x: Array) -> Array:
             return np.asarray(((x @ plane) ** 2).sum(axis=1) < 2 * np.log(2)).astype(int)  # the median
@@ -176,7 +176,7 @@ def signs_of_products(x: Array) -> FloatArray:
     array([[-1., -1.,  1.]])
     """
     i, j = np.triu_indices(x.shape[1], 1)
-    return np.sign(x[:, i] * x[:, j])
+    return np.asarray(np.sign(x[:, i] * x[:, j]))
 
 
 def logistic(logits: FloatArray) -> FloatArray:

@@ -157,6 +157,7 @@ def test_what_was_asked_is_missed_where_it_is_not_shown():
         "episodes": 10,
         "verdict": "works",
         "p99_ms": 0.5,
+        "p99_worked_ms": 0.25,
     }
     tacit_row, ceiling = (
         row | {"last": 0.95, "all": 0.8},
@@ -167,7 +168,7 @@ def test_what_was_asked_is_missed_where_it_is_not_shown():
         "last >= 95% of it: 96.0%",
         "all >= 90% of it: 84.2% MISSED",
         "lost against the other version: 0.020 MISSED",
-        "p99 of decisions: 0.50 ms",
+        "p99 of decisions: 0.50 ms, 0.25 of them working",
     ]
 
 
