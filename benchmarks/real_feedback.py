@@ -12,104 +12,12 @@ Run: python benchmarks/real_feedback.py [--choose] [--families silence words.20]
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
 
+from journal import Journal, digest_code, is_asked, play_open
 from real_world.families import CHOOSE, EPISODES, FAMILIES, JUDGE
 from real_world.playing import CEILING, Task, make_work
 from real_world.table import write_table
-
-from tacit.base.files import write_atomically
-from tacit.engines.dealing import deal
-from tacit.engines.task import Done
-from tacit.experiments.code_digest import digest_module
-
-QUIET = 15.0
-"""Seconds between two lines that say how far it is."""
-HERE = Path(__file__).parent / "real_world"
-
-
-class Journal:
-    """The file of results: read to go on, written after every run; what other code computed is left out."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.code = path, digest_code()
-        self.results: dict[Task, dict[str, Any]] = {}
-        kept: dict[str, Any] = (
-            json.loads(path.read_text()) if path.exists() else {"code": self.code, "results": []}
-        )
-        if kept["code"] == self.code:
-            self.results = {task_of(row): row for row in kept["results"]}
-        else:
-            print(f"{path} was computed by other code; its {len(kept['results'])} runs are played again")
-
-    def add(self, task: Task, result: dict[str, Any]) -> None:
-        """Write down what came of a task."""
-        self.results[task] = asdict(task) | result
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"code": self.code, "results": list(self.results.values())}
-        write_atomically(self.path, json.dumps(content, indent=1).encode())
-
-    def rows(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
-        """Return the results of some tasks."""
-        return [self.results[task] for task in tasks if task in self.results]
-
-
-class Progress:
-    """Says which run ended, and now and then how far all are; keeps each result."""
-
-    def __init__(self, journal: Journal, tasks: Sequence[Task]) -> None:
-        self._journal, self._left = journal, len(tasks)
-        self._total, self._played = sum(task.episodes for task in tasks), 0
-        self._begun = self._spoke = time.monotonic()
-
-    def begun(self, task: Task) -> None:
-        """Do nothing: runs are short."""
-
-    def advanced(self, task: Task, amount: int, stage: str) -> None:
-        """Count episodes."""
-        self._played += amount
-
-    def ended(self, done: Done[Task, dict[str, Any]]) -> None:
-        """Keep the result, and say what it is."""
-        task, self._left = done.task, self._left - 1
-        if done.failure is not None:
-            print(f"{task.family} {task.seed} {task.learner} FAILED: {done.failure.reason}", flush=True)
-            return
-        self._journal.add(task, done.result)
-        last, verdict = done.result.get("last"), done.result["verdict"]
-        shown = "" if last is None else f"{last:.3f} in the last tenth, "
-        seconds = done.result["seconds"]
-        print(f"{task.family} {task.seed} {task.learner}: {shown}{verdict} ({seconds:.0f} s)", flush=True)
-
-    def tick(self) -> None:
-        """Say how far all are, if it was quiet for long."""
-        now = time.monotonic()
-        if now - self._spoke < QUIET:
-            return
-        self._spoke = now
-        pace = self._played / (now - self._begun)
-        rest = f", {(self._total - self._played) / pace / 60:,.0f} minutes left" if pace else ""
-        print(f"  {self._played:,} of {self._total:,} episodes, {self._left} runs left{rest}", flush=True)
-
-
-def task_of(row: dict[str, Any]) -> Task:
-    """Return the task that a result came of."""
-    return Task(**{field.name: row[field.name] for field in fields(Task)})
-
-
-def digest_code() -> str:
-    """Return a digest of all code that decides a result: Tacit's and the problems'."""
-    digest = hashlib.sha256(digest_module("tacit.experiments.learners").encode())
-    for path in sorted(HERE.glob("*.py")):
-        if path.name != "table.py":
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def list_tasks(options: argparse.Namespace) -> list[Task]:
@@ -117,7 +25,7 @@ def list_tasks(options: argparse.Namespace) -> list[Task]:
     first = CHOOSE if options.choose else JUDGE
     tasks = []
     for name, family in FAMILIES.items():
-        if options.families and not any(_within(name, asked) for asked in options.families):
+        if not is_asked(name, options.families):
             continue
         episodes = family.episodes if family.fixed else max(family.episodes * options.episodes // EPISODES, 1)
         for seed in range(first, first + (options.seeds or family.seeds)):
@@ -149,20 +57,13 @@ def read_options() -> argparse.Namespace:
 
 def main(options: argparse.Namespace) -> None:
     named = "choose.json" if options.choose else "judge.json"
-    journal = Journal(options.out or Path("results") / "real_feedback" / named)
+    out = options.out or Path("results") / "real_feedback" / named
+    journal = Journal(out, Task, digest_code("real_world"))
     tasks = list_tasks(options)
     if not tasks:
         raise SystemExit(f"no family is called {options.families}; there are {', '.join(FAMILIES)}")
-    open_ones = [] if options.table else [task for task in tasks if task not in journal.results]
-    print(f"{len(tasks)} runs, {len(open_ones)} to be played; results go to {journal.path}", flush=True)
-    progress = Progress(journal, open_ones)
-    for _ in deal(open_ones, make_work, jobs=options.jobs, listener=progress, keep_going=True):
-        pass
-    print("\n" + write_table(journal.rows(tasks)))
-
-
-def _within(name: str, asked: str) -> bool:
-    return name == asked or name.startswith(asked + ".")
+    rows = play_open(journal, tasks, make_work, options.jobs, options.table)
+    print("\n" + write_table(rows))
 
 
 if __name__ == "__main__":
