@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.logs.pieces import list_pieces
 from tacit.logs.problems import Problems
 from tacit.logs.reading import Logs, LogSource, Progress
 from tacit.logs.record import LogError
@@ -103,7 +102,7 @@ def _survey(request: FitRequest) -> Survey:
     if request.engine == "local" or request.source.files is None:
         return survey_entries(request.source)
     survey = Survey()
-    for found in deal_pieces(list_pieces(request.source.files), make_survey, request.engine):
+    for found in deal_pieces(request.source.pieces(), make_survey, request.engine):
         survey.merge(found)
     return survey
 

@@ -103,6 +103,41 @@ def test_evaluate_and_train(folder, tmp_path):
     assert "overlap-thin" in said
 
 
+@pytest.fixture(scope="module")
+def table(folder):
+    """Return the same logs as a CSV file, and the flags that name its columns."""
+    rows = ["session;who;page;shown;p;said"]
+    for episode in draw_logs(synthetic_mdp(), EPISODES, seed=4):
+        for step in episode.steps:
+            said = episode.feedback if step is episode.steps[-1] else ""
+            cells = (episode.episode, episode.context, step.state, step.action, step.probability, said)
+            rows.append(";".join(map(str, cells)))
+    (folder / "visits.csv").write_text("\n".join(rows))
+    held = ("episode=session", "context=who", "state=page", "action=shown", "probability=p", "feedback=said")
+    return folder / "visits.csv", *(word for each in held for word in ("--column", each))
+
+
+def test_every_command_reads_csv_as_it_reads_log_lines(folder, table, tmp_path):
+    model, labels = tmp_path / "m.tacit", tmp_path / "labels.jsonl"
+    assert "3,000 of 3,000 episodes used" in run("fit", *table, "--out", model)
+    run("label", *table, "--model", model, "--out", labels, "--processes", 2)
+    run("label", folder / "logs.jsonl", "--model", folder / "m.tacit", "--out", tmp_path / "same.jsonl")
+    assert labels.read_bytes() == (tmp_path / "same.jsonl").read_bytes()
+    run("diagnose", *table, "--out", tmp_path / "report.html")
+    assert "doubly_robust" in run("evaluate", *table, "--model", model)
+    run("train", *table, "--model", model, "--out", tmp_path / "agent.tacit")
+    assert "3,000 episodes read, 3,000 rows written" in run("convert", *table, tmp_path / "logs.jsonl")
+    run("label", tmp_path / "logs.jsonl", "--model", model, "--out", tmp_path / "again.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes() == labels.read_bytes()
+
+
+def test_columns_that_are_missing_are_told_with_the_flag(table, tmp_path):
+    said = run("fit", table[0], "--out", tmp_path / "m.tacit", code=1)
+    assert "column for the context, got ['session', 'who'," in said
+    assert "--column context=NAME" in said
+    assert "say state=page" in run("fit", table[0], "--column", "page", "--out", tmp_path / "m.tacit", code=1)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

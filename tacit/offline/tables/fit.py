@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tacit.logs.pieces import list_pieces
 from tacit.offline.model import RewardModel
 from tacit.offline.request import CHECK, IGNORE, SETTLE, FitRequest
 from tacit.offline.tables.anchors import count_outcomes, find_agreement, find_turned
@@ -77,8 +76,7 @@ class TableFitting:
         asked, told = self.request, (self.request.problems, self.request.progress)
         if asked.engine == "local" or asked.source.files is None:
             return gather(asked.source, self.layout, asked.assume_uniform, *told)
-        pieces = list_pieces(asked.source.files)
-        return gather_pieces(pieces, self.layout, asked.assume_uniform, asked.engine, *told)
+        return gather_pieces(asked.source.pieces(), self.layout, asked.assume_uniform, asked.engine, *told)
 
     def _certify(
         self,
