@@ -297,7 +297,7 @@ def open_problems(logs: list[Path], strict: bool, rejected: Path | None) -> Prob
     place = side_file(logs)
     if place.exists() and not is_side_file(place):
         return Problems(unwritten=f"{str(place)!r} is not a side file that Tacit wrote, and stays as it is")
-    return Problems(side=place, go_on=True)
+    return Problems(side=place, go_on=True, unasked=True)
 
 
 def check_places(logs: list[Path], out: Path | None, problems: Problems, inputs: Sequence[Path]) -> None:

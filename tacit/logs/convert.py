@@ -31,7 +31,7 @@ from tacit.logs.trl import (
 )
 from tacit.logs.writing import LineWriter, LogWriter
 
-Source = str | os.PathLike[str] | CsvLogs
+Convertible = str | os.PathLike[str] | CsvLogs
 """What is converted: a file, a directory, or CSV files with their columns."""
 READ = ("logs", "dsjson")
 WRITTEN = (*READ, *TRL_FORMATS)
@@ -43,7 +43,7 @@ DSJSON_ENDINGS = tuple(
 
 @dataclass(frozen=True)
 class Conversion:
-    """What came of converting `to` a format: episodes read, rows (of logs, events, a dataset) written, and what was not.
+    """What came of converting `to` some format: episodes read, rows (of logs, events, datasets) written, what not.
 
     `left_out` counts episodes by reason: of a dataset those without a row, of events those without a cost. `silent`
     ones have no feedback and did not break off.
@@ -58,7 +58,7 @@ class Conversion:
 
 
 def convert(
-    source: Source,
+    source: Convertible,
     out: str | os.PathLike[str],
     to: str | None = None,
     labels: str | os.PathLike[str] | None = None,
@@ -81,8 +81,8 @@ def convert(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with LogWriter(f"{folder}/logs.jsonl") as writer:
     ...         writer.write(LoggedEpisode("a7", "new", steps, "lovely"))
-    ...     there = convert(f"{folder}/logs.jsonl", f"{folder}/events.dsjson", "dsjson")
-    ...     back = convert(f"{folder}/events.dsjson", f"{folder}/back.jsonl", "logs")
+    ...     there = convert(f"{folder}/logs.jsonl", f"{folder}/events.dsjson")
+    ...     back = convert(f"{folder}/events.dsjson", f"{folder}/back.jsonl")
     ...     (there.rows, back.rows, list(read_logs(f"{folder}/back.jsonl"))[0].steps == steps)
     (2, 1, True)
     """
@@ -104,13 +104,12 @@ def convert(
     if export.form == "auto":
         export = replace(export, form=choose_form(_read(source, kind, events, Problems())))
     left_out: Counter[str] = Counter()
-    rows = write_dataset(
-        dataset_rows(join_labels(episodes, read_labels(labels)), export, left_out), export, out
-    )
+    labelled = join_labels(episodes, read_labels(labels))
+    rows = write_dataset(dataset_rows(labelled, export, left_out), export, out)
     return Conversion(to, episodes.n, rows, dict(left_out), export.form, episodes.silent)
 
 
-def format_of(path: Source) -> str:
+def format_of(path: Convertible) -> str:
     """Return the format that a file's ending speaks for; CSV files are logs.
 
     >>> format_of("day.dsjson.gz"), format_of("logs.jsonl")
@@ -120,7 +119,7 @@ def format_of(path: Source) -> str:
     return "dsjson" if dsjson else "logs"
 
 
-def find_sources(source: Source, kind: str) -> list[Path]:
+def find_sources(source: Convertible, kind: str) -> list[Path]:
     """Return the files of a format that a path stands for."""
     if isinstance(source, CsvLogs):
         return source.find()
@@ -146,7 +145,7 @@ class _Counted:
 
 
 def _read(
-    source: Source, kind: str, events: EventSettings | None, problems: Problems
+    source: Convertible, kind: str, events: EventSettings | None, problems: Problems
 ) -> Iterator[LoggedEpisode]:
     if isinstance(source, CsvLogs) or kind == "logs":
         return read_logs(source, problems=problems)
@@ -191,7 +190,7 @@ def _rewarded(
 
 
 def _check_request(
-    source: Source,
+    source: Convertible,
     to: str,
     labels: str | os.PathLike[str] | None,
     source_format: str | None,

@@ -45,7 +45,8 @@ def read_csv(file: Path, settings: CsvSettings) -> Iterator[RawRecord]:
         return
     columns = Columns(table.header, settings, table.delimiter, file.name)
     if columns.row_is_step:
-        yield from _check_whole(_Joining(str(file), columns).read(table.rows), columns)
+        joined = _check_whole(_Joining(str(file), columns).read(table.rows), columns)
+        yield from (raw._replace(number=number) for number, raw in enumerate(joined, 1))
         return
     for row in table.rows:
         yield row if isinstance(row, RawRecord) else _build(str(file), columns, [_checked(row)])

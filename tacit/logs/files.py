@@ -29,13 +29,22 @@ ROW_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 
 
 class RawRecord(NamedTuple):
-    """One line or row before it is understood; `fault` says what is wrong with it or with the file from there on."""
+    """One line or row before it is understood; `fault` says what is wrong with it or with the file from there on.
+
+    `number` is that of an episode of several lines among those of its file.
+    """
 
     file: str
     line: int
     line_text: bytes = b""
     record: dict[str, Any] | None = None
     fault: Fault | None = None
+    number: int | None = None
+
+    @property
+    def place(self) -> int:
+        """Return by which number it is known: its line or row, or where an episode has several lines its own."""
+        return self.line if self.number is None else self.number
 
     def text(self) -> bytes:
         """Return the line, or the row as a line."""

@@ -160,3 +160,51 @@ def test_a_c_that_is_no_reward_is_refused(command, c, folder, tmp_path):
     said = run(command, folder / "logs.jsonl", "--out", tmp_path / "out", "--c", c, code=1)
     assert "error: c must be in [0, 1], got" in said
     assert not (tmp_path / "out").exists()
+
+
+def refused(folder, name, rows, *words):
+    """Return what `tacit fit` says of logs that it refuses, and what is there afterwards."""
+    place = folder / name
+    place.mkdir()
+    (place / "logs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = run("fit", place / "logs.jsonl", "--out", place / "m.tacit", *words, code=1)
+    return said.split("error: ")[1], {path.name for path in place.iterdir()}
+
+
+def episode(n, context="new", feedback="good", **step):
+    steps = [{"state": "home", "action": n % 4, **step}]
+    return {"episode": n, "context": context, "steps": steps, "feedback": feedback}
+
+
+def test_a_fit_says_whom_it_refused_and_why_and_leaves_nothing_behind(tmp_path):
+    said, there = refused(
+        tmp_path,
+        "users",
+        [episode(n, f"user {n}") for n in range(50)] + [{"episode": 1, "context": 2}] * 3,
+    )
+    assert "53 were set aside (not-text: 50, the first in " in said
+    assert "no-steps: 3, the first in " in said
+    assert "logs.jsonl, line 51: an episode must have a list of steps" in said
+    assert (
+        "read as conversations where some of context, state, action and feedback are text (here context"
+        in said
+    )
+    assert there == {"logs.jsonl"}
+    said, there = refused(
+        tmp_path,
+        "certain",
+        [{}, *(episode(n, probability=1.0) for n in range(50)), {**episode(9), "episode": "x"}],
+    )
+    assert "got none among 52 (last action not random: 50, the first is number 2; " in said
+    assert (
+        "probability of the last action unknown: 1, the first is number 52; set aside: 1 (no-episode: 1, "
+        in said
+    )
+    assert there == {"logs.jsonl"}
+    said, there = refused(
+        tmp_path, "gone", [{**episode(n, feedback=None), "abandoned": True} for n in range(9)]
+    )
+    assert "got none: 9 broke off" in said
+    side = tmp_path / "asked.rejected.jsonl"
+    refused(tmp_path, "asked", [{"episode": 1}], "--rejected", side)
+    assert side.exists()
