@@ -260,3 +260,11 @@ def test_no_more_rows_wait_than_memory_allows(tmp_path, monkeypatch):
     path = put(tmp_path, HEAD + rows)
     waiting = csv_episodes.read_csv(path, CsvSettings())
     assert sum(len(raw.record["steps"]) == 2 for raw in waiting) == 2000
+
+
+def test_episodes_of_several_rows_are_numbered_one_after_the_other(tmp_path):
+    """By these numbers every fifth is held back: lines of episodes of five rows are all alike modulo 5."""
+    rows = "".join(f"{n},new,page {step},ask,{'ah' * (step == 4)}\n" for n in range(7) for step in range(5))
+    entries = list(LogSource(put(tmp_path, HEAD + rows)))
+    assert [raw.place for raw, _ in entries] == [1, 2, 3, 4, 5, 6, 7]
+    assert [raw.line for raw, _ in entries] == [2, 7, 12, 17, 22, 27, 32]
