@@ -1,8 +1,8 @@
 """Rewards for logs in a CSV file: one row a step, with a comment at the end of each episode, and no reward anywhere.
 
-The program makes such a file (your export takes its place), writes it as log lines, and then does what there is to do
-with logs: fit a model of what comments mean, label every episode, write a page that says how far to believe it, train
-an agent. You must know with which probability the last action was drawn; here the app chose uniformly.
+The program makes such a file (your export takes its place), says which columns hold what, and then does what there is
+to do with logs: fit a model of what comments mean, label every episode, write a page that says how far to believe it,
+train an agent. The app chose uniformly, which the file does not say and this program does.
 
     python examples/logs_from_csv.py [FOLDER]
 """
@@ -12,13 +12,19 @@ import json
 import random
 import sys
 import tempfile
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import tacit
+from tacit.logs.csv_columns import CsvSettings
+from tacit.logs.reading import CsvLogs
 
 OFFERS = ("discount", "trial", "call", "reminder")
+COLUMNS = {
+    "context": "user_kind",
+    "state": "screen",
+    "feedback": "comment",
+}  # others are called as logs call them
 ACTIONS = {"welcome": ("show plans", "show demo", "ask"), "plans": OFFERS, "demo": OFFERS}
 
 
@@ -37,32 +43,14 @@ def export(path: Path, episodes: int = 4000) -> None:
             table.writerows(([n, kind, "welcome", first, ""], [n, kind, screen, last, says]))
 
 
-def read_episode(name: str, rows: list[dict[str, str]]) -> dict[str, Any]:
-    """Return the record of the log format that an episode's rows make."""
-    steps = []
-    for row in rows:
-        offered = ACTIONS[row["screen"]]
-        drawn = {"action": row["action"], "actions": offered, "probability": 1 / len(offered)}
-        steps.append({"state": row["screen"], **drawn})
-    return {"episode": name, "context": rows[0]["user_kind"], "steps": steps, "feedback": rows[-1]["comment"]}
-
-
-def write_logs(table: Path, logs: Path) -> None:
-    """Write the episodes of a CSV file as log lines."""
-    with table.open(newline="") as source, logs.open("w") as target:
-        for name, rows in groupby(csv.DictReader(source), key=lambda row: row["episode"]):
-            target.write(json.dumps(read_episode(name, list(rows))) + "\n")
-
-
 def run(folder: Path) -> tuple[str, list[dict[str, Any]], tacit.Agent]:
     """Return the verdict, the labels and the agent; everything else is in the folder."""
-    logs, labels = folder / "logs.jsonl", folder / "labels.jsonl"
+    logs, labels = CsvLogs(folder / "export.csv", CsvSettings(COLUMNS)), folder / "labels.jsonl"
     export(folder / "export.csv")
-    write_logs(folder / "export.csv", logs)
-    model = tacit.fit(logs)
+    model = tacit.fit(logs, assume_uniform=True)
     model.save(folder / "model.tacit")
     model.label(logs, labels)
-    diagnosis = tacit.diagnose(logs)
+    diagnosis = tacit.diagnose(logs, assume_uniform=True)
     diagnosis.write(folder / "report.html")
     rows = [json.loads(line) for line in labels.read_text().splitlines()]
     return diagnosis.verdict, rows, model.train(logs)

@@ -79,13 +79,13 @@ def show_evaluation(console: Console, found: Evaluation) -> None:
             say(console, finding, "note")
 
 
-def show_conversion(console: Console, done: Conversion, to: str) -> None:
+def show_conversion(console: Console, done: Conversion) -> None:
     """Print how much was converted, how many episodes went without a row or a cost and why, and how many are silent."""
-    what = "events" if to == "dsjson" else "rows"
+    what = "events" if done.to == "dsjson" else "rows"
     form = "" if done.form is None else f", {done.form}"
     say(console, f"{done.episodes:,} episodes read, {done.rows:,} {what} written{form}.")
     if done.left_out:
-        how = "without a cost to learn from" if to == "dsjson" else "left out"
+        how = "without a cost to learn from" if done.to == "dsjson" else "left out"
         reasons = ", ".join(f"{reason}: {n:,}" for reason, n in done.left_out.items())
         say(console, f"{sum(done.left_out.values()):,} episodes {how} ({reasons}).")
     if done.silent:

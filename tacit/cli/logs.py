@@ -20,6 +20,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from tacit.cli.csv_options import AsString, Column, Delimiter, Encoding, with_columns
 from tacit.cli.log_results import (
     show_certificate,
     show_conversion,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 logs_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 LogFiles = Annotated[
-    list[Path], typer.Argument(help="Log files or directories: .jsonl (.gz, .zst) or .parquet.")
+    list[Path], typer.Argument(help="Log files or directories: .jsonl, .csv (.gz, .zst) or .parquet.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first bad episode.")]
 Rejected = Annotated[
@@ -72,6 +73,10 @@ def fit(
         typer.Option("--anchors", help="Let rewards in the logs settle which way round the decoding is."),
     ] = False,
     engine: Engine = "local",
+    column: Column = None,
+    string: AsString = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     strict: Strict = False,
     rejected: Rejected = None,
 ) -> None:
@@ -81,7 +86,7 @@ def fit(
         from tacit.offline.fit import fit as fit_model
 
         model = fit_model(
-            logs,
+            with_columns(logs, column, string, delimiter, encoding),
             c,
             read_layout(layout),
             assume_uniform,
@@ -105,12 +110,17 @@ def label(
         int | None, typer.Option(help="Processes at once.  [default: one for each core]")
     ] = None,
     engine: Engine = "local",
+    column: Column = None,
+    string: AsString = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     strict: Strict = False,
     rejected: Rejected = None,
 ) -> None:
     """Write what each episode's feedback means: one row an episode."""
     with session(logs, strict, rejected, out, [model]) as (console, problems, progress):
-        done = load(model).label(logs, out, problems, progress, processes, engine)
+        given = with_columns(logs, column, string, delimiter, encoding)
+        done = load(model).label(given, out, problems, progress, processes, engine)
         say(console, f"{done.rows:,} episodes labelled, {done.rejected:,} set aside.")
         say(console, out)
 
@@ -124,6 +134,10 @@ def diagnose(
     assume_uniform: AssumeUniform = False,
     silence: Silence = None,
     engine: Engine = "local",
+    column: Column = None,
+    string: AsString = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     strict: Strict = False,
     rejected: Rejected = None,
 ) -> None:
@@ -132,8 +146,9 @@ def diagnose(
     with session(logs, strict, rejected, out, given) as (console, problems, progress):
         from tacit.offline.fit import diagnose_logs
 
+        read = with_columns(logs, column, string, delimiter, encoding)
         found = diagnose_logs(
-            logs, c, read_layout(layout), assume_uniform, problems, progress, engine, silence
+            read, c, read_layout(layout), assume_uniform, problems, progress, engine, silence
         )
         found.write(out)
         show_verdict(console, found.verdict, found.findings)
@@ -148,12 +163,17 @@ def evaluate(
         str, typer.Option(help="logged, uniform, a saved agent, or a table in .json.")
     ] = "logged",
     out: Annotated[Path | None, typer.Option(help="Where to write the numbers in JSON.")] = None,
+    column: Column = None,
+    string: AsString = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     strict: Strict = False,
     rejected: Rejected = None,
 ) -> None:
     """Estimate what a policy would have earned in place of the logged one."""
     with session(logs, strict, rejected, out, [model, Path(policy)]) as (console, problems, progress):
-        found = load(model).evaluate(logs, policy, problems, progress)
+        given = with_columns(logs, column, string, delimiter, encoding)
+        found = load(model).evaluate(given, policy, problems, progress)
         show_evaluation(console, found)
         if out is not None:
             found.write(out)
@@ -166,14 +186,19 @@ def train(
     model: Model,
     out: Annotated[Path, typer.Option(help="Where to write the agent.")],
     seed: Annotated[int, typer.Option(help="The seed of the agent's own chance.")] = 0,
+    column: Column = None,
+    string: AsString = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     strict: Strict = False,
     rejected: Rejected = None,
 ) -> None:
     """Learn a policy from logs and write it as an agent that goes on learning online."""
     with session(logs, strict, rejected, out, [model]) as (console, problems, progress):
+        given = with_columns(logs, column, string, delimiter, encoding)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            agent = load(model).train(logs, seed, problems, progress)
+            agent = load(model).train(given, seed, problems, progress)
         agent.save(out)
         for warning in told:
             say(console, warning.message, "warning")
@@ -182,11 +207,13 @@ def train(
 
 @logs_app.command()
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="Logs or dsjson: a file or a directory.")],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Logs, CSV or dsjson: a file or a directory.")],
     out: Annotated[Path, typer.Argument(help="A file; for TRL a new directory.")],
-    to: Annotated[str, typer.Option(help="logs, dsjson, trl-reward or trl-kto.")],
+    to: Annotated[
+        str | None, typer.Option(help="logs, dsjson, trl-reward or trl-kto.  [default: by the ending]")
+    ] = None,
     source_format: Annotated[
-        str | None, typer.Option("--from", help="logs or dsjson.  [default: by the ending]")
+        str | None, typer.Option("--from", help="logs (CSV too) or dsjson.  [default: by the ending]")
     ] = None,
     labels: Annotated[Path | None, typer.Option(help="Labels of these logs, from `tacit label`.")] = None,
     min_confidence: Annotated[float, typer.Option(help="The confidence from which a label counts.")] = 0.8,
@@ -198,10 +225,14 @@ def convert(
         bool, typer.Option("--every-step", help="A row for each step, not each episode.")
     ] = False,
     threshold: Annotated[float, typer.Option(help="The reward from which trl-kto says True.")] = 0.5,
+    column: Column = None,
+    string: AsString = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     strict: Strict = False,
     rejected: Rejected = None,
 ) -> None:
-    """Convert logs from and to Vowpal Wabbit's dsjson, and labelled logs to datasets for TRL."""
+    """Convert CSV to logs, logs from and to Vowpal Wabbit's dsjson, and labelled logs to datasets for TRL."""
     with session([source], strict, rejected) as (console, problems, progress):
         from tacit.logs.convert import convert as convert_logs
         from tacit.logs.dsjson import EventSettings
@@ -209,8 +240,10 @@ def convert(
 
         events = EventSettings(feedback_from, reward_from, window)
         export = Export("trl-reward", form, every_step, threshold, min_confidence)
-        done = convert_logs(source, out, to, labels, events, export, source_format, problems, progress)
-        show_conversion(console, done, to)
+        given = with_columns([source], column, string, delimiter, encoding)
+        read = source if isinstance(given, list) else given
+        done = convert_logs(read, out, to, labels, events, export, source_format, problems, progress)
+        show_conversion(console, done)
         say(console, out)
 
 
@@ -264,7 +297,7 @@ def open_problems(logs: list[Path], strict: bool, rejected: Path | None) -> Prob
     place = side_file(logs)
     if place.exists() and not is_side_file(place):
         return Problems(unwritten=f"{str(place)!r} is not a side file that Tacit wrote, and stays as it is")
-    return Problems(side=place, go_on=True)
+    return Problems(side=place, go_on=True, unasked=True)
 
 
 def check_places(logs: list[Path], out: Path | None, problems: Problems, inputs: Sequence[Path]) -> None:

@@ -1,4 +1,4 @@
-"""Logs from and to other formats: Vowpal Wabbit's dsjson both ways, and datasets for TRL from labelled logs.
+"""Logs from and to other formats: from CSV, Vowpal Wabbit's dsjson both ways, and datasets for TRL.
 
 Everything is streamed through `LoggedEpisode`: a format is a way to read episodes, or a way to write them.
 """
@@ -18,7 +18,7 @@ from tacit.logs.episode import LoggedEpisode
 from tacit.logs.files import find_logs
 from tacit.logs.labels import join_labels, read_labels, why_not
 from tacit.logs.problems import Problems, nothing_usable
-from tacit.logs.reading import Progress, read_logs, tally
+from tacit.logs.reading import CsvLogs, Progress, read_logs, tally
 from tacit.logs.record import LogError
 from tacit.logs.trl import (
     TRL_FORMATS,
@@ -31,6 +31,8 @@ from tacit.logs.trl import (
 )
 from tacit.logs.writing import LineWriter, LogWriter
 
+Convertible = str | os.PathLike[str] | CsvLogs
+"""What is converted: a file, a directory, or CSV files with their columns."""
 READ = ("logs", "dsjson")
 WRITTEN = (*READ, *TRL_FORMATS)
 DSJSON_ENDINGS = tuple(
@@ -41,12 +43,13 @@ DSJSON_ENDINGS = tuple(
 
 @dataclass(frozen=True)
 class Conversion:
-    """What was converted: episodes read, rows (episodes, events, or rows of a dataset) written, and what was not.
+    """What came of converting `to` some format: episodes read, rows (of logs, events, datasets) written, what not.
 
     `left_out` counts episodes by reason: of a dataset those without a row, of events those without a cost. `silent`
     ones have no feedback and did not break off.
     """
 
+    to: str
     episodes: int
     rows: int
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -55,9 +58,9 @@ class Conversion:
 
 
 def convert(
-    source: str | os.PathLike[str],
+    source: Convertible,
     out: str | os.PathLike[str],
-    to: str,
+    to: str | None = None,
     labels: str | os.PathLike[str] | None = None,
     events: EventSettings | None = None,
     export: Export | None = None,
@@ -67,10 +70,10 @@ def convert(
 ) -> Conversion:
     """Convert logs to another format; return how much came of it.
 
-    `to` is `logs`, `dsjson`, `trl-reward` or `trl-kto`; `source_format`, by the source's ending unless given, is `logs`
-    or `dsjson`. With labels, events carry the decoded reward as cost; a dataset needs them. Without `problems` the
-    first episode that breaks a rule raises `LogError`; so do logs without a sound one. The output is there when it is
-    whole, and must not be among what is read.
+    `to` is `logs`, `dsjson`, `trl-reward` or `trl-kto`, and `source_format` is `logs` (CSV is among them) or `dsjson`:
+    both by the ending unless given. With labels, events carry the decoded reward as cost; a dataset needs them.
+    Without `problems` the first episode that breaks a rule raises `LogError`; so do logs without a sound one. The
+    output is there when it is whole, and must not be among what is read.
 
     >>> import tempfile
     >>> from tacit.logs.episode import LoggedStep
@@ -78,11 +81,12 @@ def convert(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with LogWriter(f"{folder}/logs.jsonl") as writer:
     ...         writer.write(LoggedEpisode("a7", "new", steps, "lovely"))
-    ...     there = convert(f"{folder}/logs.jsonl", f"{folder}/events.dsjson", "dsjson")
-    ...     back = convert(f"{folder}/events.dsjson", f"{folder}/back.jsonl", "logs")
+    ...     there = convert(f"{folder}/logs.jsonl", f"{folder}/events.dsjson")
+    ...     back = convert(f"{folder}/events.dsjson", f"{folder}/back.jsonl")
     ...     (there.rows, back.rows, list(read_logs(f"{folder}/back.jsonl"))[0].steps == steps)
     (2, 1, True)
     """
+    to = to or format_of(out)
     kind = _check_request(source, to, labels, source_format)
     own = problems if problems is not None else Problems(strict=True)
     read = [*find_sources(source, kind), *(find_logs(labels) if labels is not None else ())]
@@ -100,23 +104,25 @@ def convert(
     if export.form == "auto":
         export = replace(export, form=choose_form(_read(source, kind, events, Problems())))
     left_out: Counter[str] = Counter()
-    rows = write_dataset(
-        dataset_rows(join_labels(episodes, read_labels(labels)), export, left_out), export, out
-    )
-    return Conversion(episodes.n, rows, dict(left_out), export.form, episodes.silent)
+    labelled = join_labels(episodes, read_labels(labels))
+    rows = write_dataset(dataset_rows(labelled, export, left_out), export, out)
+    return Conversion(to, episodes.n, rows, dict(left_out), export.form, episodes.silent)
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
-    """Return the format that a file's ending speaks for.
+def format_of(path: Convertible) -> str:
+    """Return the format that a file's ending speaks for; CSV files are logs.
 
     >>> format_of("day.dsjson.gz"), format_of("logs.jsonl")
     ('dsjson', 'logs')
     """
-    return "dsjson" if Path(path).name.endswith(DSJSON_ENDINGS) else "logs"
+    dsjson = not isinstance(path, CsvLogs) and Path(path).name.endswith(DSJSON_ENDINGS)
+    return "dsjson" if dsjson else "logs"
 
 
-def find_sources(source: str | os.PathLike[str], kind: str) -> list[Path]:
+def find_sources(source: Convertible, kind: str) -> list[Path]:
     """Return the files of a format that a path stands for."""
+    if isinstance(source, CsvLogs):
+        return source.find()
     return find_logs(source) if kind == "logs" else find_events(source)
 
 
@@ -139,16 +145,18 @@ class _Counted:
 
 
 def _read(
-    source: str | os.PathLike[str], kind: str, events: EventSettings | None, problems: Problems
+    source: Convertible, kind: str, events: EventSettings | None, problems: Problems
 ) -> Iterator[LoggedEpisode]:
-    return read_logs(source, problems=problems) if kind == "logs" else read_dsjson(source, events, problems)
+    if isinstance(source, CsvLogs) or kind == "logs":
+        return read_logs(source, problems=problems)
+    return read_dsjson(source, events, problems)
 
 
 def _write_logs(episodes: _Counted, out: str | os.PathLike[str]) -> Conversion:
     with LogWriter(out) as writer:
         for episode in episodes:
             writer.write(episode)
-    return Conversion(episodes.n, episodes.n, silent=episodes.silent)
+    return Conversion("logs", episodes.n, episodes.n, silent=episodes.silent)
 
 
 def _write_events(
@@ -165,7 +173,7 @@ def _write_events(
             for event in events_of(episode, None if reward is None else 0.0 - reward):
                 writer.write(event)
                 rows += 1
-    return Conversion(episodes.n, rows, dict(left_out), silent=episodes.silent)
+    return Conversion("dsjson", episodes.n, rows, dict(left_out), silent=episodes.silent)
 
 
 def _rewarded(
@@ -182,13 +190,15 @@ def _rewarded(
 
 
 def _check_request(
-    source: str | os.PathLike[str],
+    source: Convertible,
     to: str,
     labels: str | os.PathLike[str] | None,
     source_format: str | None,
 ) -> str:
     """Return the source's format; raise `LogError` unless the request makes sense."""
     kind = source_format or format_of(source)
+    if isinstance(source, CsvLogs) and kind != "logs":
+        raise LogError(f"columns are those of CSV files, which are logs, got {kind!r}; leave one of them out")
     if kind not in READ:
         raise LogError(f"the format to convert from must be one of {READ}, got {kind!r}")
     if to not in WRITTEN:

@@ -1,4 +1,4 @@
-"""Log files: JSON lines (plain, gzip, zstd) and Parquet, found by their endings, and what a line or row of them is.
+"""Log files: JSON lines and CSV (plain, gzip, zstd) and Parquet, found by their endings, and what a line of them is.
 
 `tacit.logs.pieces` reads them, `tacit.logs.writing` writes them.
 """
@@ -18,6 +18,8 @@ from tacit.logs.record import Fault, LogError
 
 LINE_ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst")
 PARQUET = ".parquet"
+CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+"""Endings of logs that are read and not written: a directory that holds others has them for something else."""
 REJECTED = ".rejected.jsonl"
 """The ending of side files, which a directory's logs are not."""
 MOST_LINE = 16 << 20
@@ -27,13 +29,22 @@ ROW_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 
 
 class RawRecord(NamedTuple):
-    """One line or row before it is understood; `fault` says what is wrong with it or with the file from there on."""
+    """One line or row before it is understood; `fault` says what is wrong with it or with the file from there on.
+
+    `number` is that of an episode of several lines among those of its file.
+    """
 
     file: str
     line: int
     line_text: bytes = b""
     record: dict[str, Any] | None = None
     fault: Fault | None = None
+    number: int | None = None
+
+    @property
+    def place(self) -> int:
+        """Return by which number it is known: its line or row, or where an episode has several lines its own."""
+        return self.line if self.number is None else self.number
 
     def text(self) -> bytes:
         """Return the line, or the row as a line."""
@@ -70,11 +81,12 @@ def find_logs(paths: LogPaths) -> list[Path]:
 
 def _files_of(path: Path) -> list[Path]:
     if os.path.isdir(path):  # which says no where `Path.is_dir` raises
-        named = [file for file in list_folder(path) if is_log(file)]
-        return regular_files(named, f"logs in {str(path)!r}; files must end in {known_endings()}")
+        files = list_folder(path)
+        named = [file for file in files if is_log(file)] or [file for file in files if is_csv(file)]
+        return regular_files(named, f"logs in {str(path)!r}; files must end in {read_endings()}")
     check_file(path)
-    if not is_log(path):
-        raise LogError(f"logs must end in {known_endings()}, got {path.name!r}; rename or convert the file")
+    if not is_log(path) and not is_csv(path):
+        raise LogError(f"logs must end in {read_endings()}, got {path.name!r}; rename or convert the file")
     return [path]
 
 
@@ -114,13 +126,23 @@ def check_file(path: Path) -> None:
 
 
 def is_log(path: Path) -> bool:
-    """Return whether a file is a log by its ending."""
+    """Return whether a file is by its ending a log as Tacit writes them."""
     return path.name.endswith((*LINE_ENDINGS, PARQUET))
 
 
+def is_csv(path: Path) -> bool:
+    """Return whether a file is CSV by its ending."""
+    return path.name.endswith(CSV_ENDINGS)
+
+
 def known_endings() -> str:
-    """Return the endings of logs, for messages."""
+    """Return the endings of logs that Tacit writes, for messages."""
     return ", ".join((*LINE_ENDINGS, PARQUET))
+
+
+def read_endings() -> str:
+    """Return the endings of logs that Tacit reads, for messages."""
+    return ", ".join((*LINE_ENDINGS, PARQUET, *CSV_ENDINGS))
 
 
 def is_parquet(path: Path) -> bool:

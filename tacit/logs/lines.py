@@ -7,7 +7,7 @@ they were packed in was right; a damage names the lines of which that is not kno
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,14 +31,22 @@ class Chunk(NamedTuple):
     lines: bytes
 
 
-def read_chunks(file: Path, begin: int = 0) -> Iterator[Chunk | RawRecord]:
-    """Yield the lines of a file, from some byte on, in chunks of some megabytes, and in place what is wrong with it."""
+def read_chunks(
+    file: Path, begin: int = 0, recode: Callable[[bytes], bytes] | None = None
+) -> Iterator[Chunk | RawRecord]:
+    """Yield the lines of a file, from some byte on, in chunks of some megabytes, and in place what is wrong with it.
+
+    `recode` turns blocks of another encoding, one after the other, into UTF-8.
+    """
     lines = _Lines(str(file))
     try:
         with open(file, "rb") as packed:
             packed.seek(begin)
             for part in unpack(packed, file.name):
-                yield from lines.seal(part) if isinstance(part, Seal) else lines.add(part)
+                if isinstance(part, Seal):
+                    yield from lines.seal(part)
+                else:
+                    yield from lines.add(part if recode is None else recode(part))
     except OSError as error:
         yield from lines.fail(error)
         return

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from tacit.logs.files import RawRecord
-from tacit.logs.record import Fault, LogError
+from tacit.logs.record import Fault, LogError, NothingUsableError
 from tacit.logs.repeats import DUPLICATE
 from tacit.logs.side_files import SideFile
 
 KEPT = 20
 """Problems of which the whole explanation is kept in memory; the side file holds all of them."""
+EXPLAINED = 3
+"""Rules of which an error gives an example."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Problems:
     With `strict` the first raises `LogError`. The side file is written line by line, {"file", "line", "rule",
     "problem", "raw"}, and takes its name when it is closed; without problems there is none, and an episode that was
     read before, word for word, is counted but not written again. With `go_on` a side file that cannot be written does
-    not stop the work: `unwritten` says why, and `written` how many lines it has.
+    not stop the work: `unwritten` says why, and `written` how many lines it has. A side file that is `unasked` for is
+    not left behind where nothing could be used: it would be a copy of the logs, and the error tells what is wrong.
 
     >>> problems = Problems()
     >>> problems.add(Problem("a.jsonl", 3, "no-feedback", "an episode needs feedback"), b"{}")
@@ -48,8 +51,10 @@ class Problems:
     strict: bool = False
     side: str | os.PathLike[str] | None = None
     go_on: bool = False
+    unasked: bool = False
     by_rule: Counter[str] = field(default_factory=Counter)
     first: list[Problem] = field(default_factory=list)
+    examples: dict[str, Problem] = field(default_factory=dict)
     written: int = 0
     unwritten: str | None = None
     _file: SideFile | None = field(default=None, repr=False)
@@ -64,11 +69,22 @@ class Problems:
         """Return the rules that were broken and how often, the commonest first."""
         return ", ".join(f"{rule}: {n:,}" for rule, n in self.by_rule.most_common())
 
+    @property
+    def explained(self) -> str:
+        """Return the commonest rules that were broken, how often, and where each was first."""
+        told = [
+            f"{rule}: {n:,}, the first in {self.examples[rule]}"
+            for rule, n in self.by_rule.most_common(EXPLAINED)
+        ]
+        more = len(self.by_rule) - EXPLAINED
+        return "; ".join([*told, f"and {more} rules more"] if more > 0 else told)
+
     def add(self, problem: Problem, raw: bytes) -> None:
         """Count a problem and keep the line that has it; raise if problems are not to be lived with."""
         if self.strict:
             raise LogError(str(problem))
         self.by_rule[problem.rule] += 1
+        self.examples.setdefault(problem.rule, problem)
         if len(self.first) < KEPT:
             self.first.append(problem)
         if self.side is not None and self.unwritten is None and problem.rule != DUPLICATE:
@@ -92,6 +108,8 @@ class Problems:
         file, self._file = self._file, None
         if file is None:
             return
+        if not keep:
+            self.written = 0
         try:
             file.close(keep)
         except OSError as error:
@@ -103,7 +121,10 @@ class Problems:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close(keep=kind is None or issubclass(kind, Exception))  # what was wrong tells why a call failed
+        copies = self.unasked and kind is not None and issubclass(kind, NothingUsableError)
+        self.close(
+            keep=kind is None or (issubclass(kind, Exception) and not copies)
+        )  # it tells why a call failed
 
     def _write(self, side: str | os.PathLike[str], problem: Problem, raw: bytes) -> None:
         try:
@@ -135,17 +156,17 @@ class KeptProblems(Problems):
         self.kept.append((problem, raw))
 
 
-def nothing_usable(problems: Problems) -> LogError:
+def nothing_usable(problems: Problems) -> NothingUsableError:
     """Return the error of a call that found no episode to work with: how many were set aside, and why.
 
     >>> str(nothing_usable(Problems()))
     'logs must hold at least one episode, got none: they are empty; give logs that hold episodes'
     """
     if not problems.total:
-        return LogError(
+        return NothingUsableError(
             "logs must hold at least one episode, got none: they are empty; give logs that hold episodes"
         )
-    return LogError(
+    return NothingUsableError(
         f"logs must hold at least one episode that can be used, got none: {problems.total:,} were set aside "
-        f"({problems.reasons}), the first in {problems.first[0]}"
+        f"({problems.explained})"
     )

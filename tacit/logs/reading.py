@@ -11,20 +11,46 @@ from __future__ import annotations
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
 
 import numpy as np
 
+from tacit.logs.csv_columns import CsvSettings
 from tacit.logs.episode import LoggedEpisode, episode_of
-from tacit.logs.files import LogPaths, RawRecord, find_logs, parse_json
-from tacit.logs.pieces import iterate_raw
+from tacit.logs.files import LogPaths, RawRecord, find_logs, is_csv, known_endings, parse_json
+from tacit.logs.pieces import Piece, iterate_raw, list_pieces
 from tacit.logs.problems import Problems
-from tacit.logs.record import EpisodeRecord, Fault, find_chance_fault, find_fault
+from tacit.logs.record import EpisodeRecord, Fault, LogError, find_chance_fault, find_fault
 from tacit.logs.repeats import LogEntry, set_repeats_aside
 
-Logs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[LoggedEpisode]
-"""Logs as a path, several paths, or episodes."""
+
+@dataclass(frozen=True)
+class CsvLogs:
+    """CSV files whose columns are not called as the format calls what they hold, or that need to be told otherwise.
+
+    >>> CsvLogs("visits.csv", CsvSettings({"state": "page", "action": "shown"})).settings.named("state")
+    ('page',)
+    """
+
+    paths: LogPaths
+    settings: CsvSettings
+
+    def find(self) -> list[Path]:
+        """Return the files; raise `LogError` if they are not CSV."""
+        files = find_logs(self.paths)
+        for file in files:
+            if not is_csv(file):
+                raise LogError(
+                    f"columns, delimiter and encoding are those of CSV files, got {file.name!r} with them; leave them "
+                    f"out where logs end in {known_endings()}"
+                )
+        return files
+
+
+Logs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | CsvLogs | Iterable[LoggedEpisode]
+"""Logs as a path, several paths, CSV files with their columns, or episodes."""
 Progress = Callable[[int], None]
 """Called now and then with how many episodes were read since the last call."""
 
@@ -37,7 +63,7 @@ IN_MEMORY = "episodes in memory"
 
 
 def read_logs(
-    paths: LogPaths, strict: bool = False, problems: Problems | None = None
+    paths: LogPaths | CsvLogs, strict: bool = False, problems: Problems | None = None
 ) -> Iterator[LoggedEpisode]:
     """Yield the episodes of files or directories, one at a time, in order; bad ones go to `problems`.
 
@@ -54,7 +80,8 @@ def read_logs(
     ['thanks']
     """
     own = problems if problems is not None else Problems(strict)
-    for raw, found in set_repeats_aside(check_raws(iterate_raw(find_logs(paths)))):
+    source = LogSource(paths if isinstance(paths, CsvLogs) else find_logs(paths))
+    for raw, found in source:
         if isinstance(found, Fault):
             own.reject(raw, found)
         else:
@@ -74,6 +101,9 @@ class LogSource:
     """
 
     def __init__(self, logs: Logs) -> None:
+        self._csv = logs.settings if isinstance(logs, CsvLogs) else None
+        if isinstance(logs, CsvLogs):
+            logs = logs.find()
         given = [logs] if isinstance(logs, str | os.PathLike) else list(logs)
         self.files: list[Path] | None = None
         self._kept: list[LogEntry] = []
@@ -83,7 +113,13 @@ class LogSource:
             self._kept = [_entry_of(episode, place) for place, episode in enumerate(given, 1)]  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[LogEntry]:
-        return set_repeats_aside(self._kept if self.files is None else check_raws(iterate_raw(self.files)))
+        if self.files is None:
+            return set_repeats_aside(self._kept)
+        return set_repeats_aside(check_raws(iterate_raw(self.files, self._csv)))
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the files in pieces that can be read apart; episodes in memory have none."""
+        return list_pieces(self.files or (), self._csv)
 
     def __str__(self) -> str:
         return IN_MEMORY if self.files is None else ", ".join(self._names)

@@ -18,6 +18,10 @@ class LogError(ValueError):
     """Logs that cannot be used; the message says where, why and what to do."""
 
 
+class NothingUsableError(LogError):
+    """Logs of which nothing is left to work with; the message says what became of all episodes."""
+
+
 class StepRecord(TypedDict):
     """One step as the format has it: the state seen, the action taken and, where known, what was offered."""
 

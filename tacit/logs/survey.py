@@ -180,9 +180,11 @@ class Survey:
     """
 
     shapes: dict[int, EpisodeShape] = field(default_factory=dict)
+    abandoned: int = 0
 
     def merge(self, other: Survey) -> None:
         """Take in what another survey met, of other episodes of the same logs."""
+        self.abandoned += other.abandoned
         for H, shape in other.shapes.items():
             if H not in self.shapes:
                 self.shapes[H] = shape
@@ -192,6 +194,7 @@ class Survey:
     def add(self, record: EpisodeRecord) -> None:
         """Count one episode, unless it broke off."""
         if record.get("abandoned"):
+            self.abandoned += 1
             return
         H = len(record["steps"])
         if H not in self.shapes:
@@ -207,7 +210,9 @@ class Survey:
     def common(self) -> EpisodeShape:
         """Return the shape that most episodes have."""
         if not self.shapes:
-            raise LogError("logs must hold at least one whole episode, got none; see what was set aside")
+            raise LogError(
+                f"logs must hold at least one whole episode, got none: {self.abandoned:,} broke off; log some that end"
+            )
         return max(self.shapes.values(), key=lambda shape: (shape.episodes, -len(shape.steps)))
 
     @property

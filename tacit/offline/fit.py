@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.logs.pieces import list_pieces
 from tacit.logs.problems import Problems
 from tacit.logs.reading import Logs, LogSource, Progress
 from tacit.logs.record import LogError
@@ -40,7 +39,8 @@ def fit(
     """Return a model of what feedback means, fitted to the episodes of the logs whose last action was random.
 
     `c` is what a state is worth in which no action is better than another. Episodes without the probability of their
-    last action are used if `assume_uniform`, or if no test can tell their actions from uniform ones. Rewards in the
+    last action are taken for uniform if `assume_uniform`, or if no test can tell their actions from uniform ones;
+    otherwise it is estimated from how often each was taken (of conversations they are left out). Rewards in the
     logs are never used to fit: `anchors` says to "ignore" them, to "check" the decoding against them, or to "settle"
     by them which way round it is, in each state and context where they tell. Episodes without feedback are `silence`,
     which "counts" like any word, or is "missing" at random; it counts unless the layout says otherwise, and is missing
@@ -103,7 +103,7 @@ def _survey(request: FitRequest) -> Survey:
     if request.engine == "local" or request.source.files is None:
         return survey_entries(request.source)
     survey = Survey()
-    for found in deal_pieces(list_pieces(request.source.files), make_survey, request.engine):
+    for found in deal_pieces(request.source.pieces(), make_survey, request.engine):
         survey.merge(found)
     return survey
 

@@ -21,7 +21,6 @@ from tacit.engines.dealing import check_engine
 from tacit.logs.files import is_parquet
 from tacit.logs.label_files import LabelWriter, check_label_file, encode_labels
 from tacit.logs.labels import Decoded, LabelledRow, label_row
-from tacit.logs.pieces import list_pieces
 from tacit.logs.problems import KeptProblems, Problem, Problems, nothing_usable
 from tacit.logs.reading import LogSource, Progress
 from tacit.logs.record import EpisodeRecord, Fault, LogError
@@ -175,4 +174,4 @@ def _label_pieces(
     few = sum(file.stat().st_size for file in source.files) <= FEW
     here = engine == "local" and (few if processes is None else processes == 1)
     make_pass = partial(partial, label_entries, meanings, as_arrow) if here else Labeller(meanings, as_arrow)
-    yield from deal_pieces(list_pieces(source.files), make_pass, engine, 0 if here else processes)
+    yield from deal_pieces(source.pieces(), make_pass, engine, 0 if here else processes)

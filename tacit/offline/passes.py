@@ -30,7 +30,7 @@ def read_through(
     problems: Problems | None = None,
     progress: Progress | None = None,
 ) -> Iterator[T]:
-    """Yield what `read` makes of each episode (its record and line); one with a fault goes to `problems`.
+    """Yield what `read` makes of each episode (its record and place); one with a fault goes to `problems`.
 
     Without `problems` a warning at the end tells of them. Every episode, sound or not, is reported to `progress`. Logs
     of which nothing can be used raise `LogError`.
@@ -56,7 +56,7 @@ def sift(
 ) -> Iterator[T]:
     """Yield what `read` makes of entries; those that break a rule, of the format or the reader's, go to `problems`."""
     for raw, found in entries:
-        made = found if isinstance(found, Fault) else read(found, raw.line)
+        made = found if isinstance(found, Fault) else read(found, raw.place)
         if isinstance(made, Fault):
             problems.reject(raw, made)
         else:

@@ -2,8 +2,8 @@
 
 An action that was drawn with probability p among K counts w = 1/(K p) times, which makes the weighted tuples those of
 uniform actions (Lemma 3.3). Given the action, weights change nothing by Assumption 2.1, but where p follows something
-that the log does not hold they undo it. Episodes of unknown probability teach if it is said that they are uniform, or
-if no test tells their actions from uniform ones.
+that the log does not hold they undo it. Episodes of unknown probability teach if it is said that they are uniform, if
+no test tells their actions from uniform ones or, in tables, by an estimate of it (`tacit.offline.propensities`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from scipy.special import gammaincc, xlogy
 
 from tacit.base.arrays import FloatArray
 from tacit.decoding.tuples import Reservoir
-from tacit.logs.record import LogError
+from tacit.logs.problems import Problems
+from tacit.logs.record import NothingUsableError
 from tacit.trust.findings import Finding
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ THIN = 0.1
 """Share of the tuples below which their effective size deserves a caution."""
 
 
-class NothingToLearnError(LogError):
+class NothingToLearnError(NothingUsableError):
     """Logs from which nothing can be learned, however many there are."""
 
 
@@ -38,8 +39,8 @@ class Teaching(Generic[T]):
     """Rows of the episodes that teach: those of `known` probability, and of `unknown`; the others counted by reason.
 
     >>> teaching = Teaching[str](Reservoir(), Reservoir())
-    >>> kept, weight = teaching.admit(0.1, 5)
-    >>> kept is teaching.known, weight, teaching.admit(1.0, 5), dict(teaching.left_out)
+    >>> kept, weight = teaching.admit(0.1, 5, line=1)
+    >>> kept is teaching.known, weight, teaching.admit(1.0, 5, line=2), dict(teaching.left_out)
     (True, 2.0, None, {'last action not random': 1})
     """
 
@@ -48,21 +49,25 @@ class Teaching(Generic[T]):
     assume_uniform: bool = False
     episodes: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    first_lines: dict[str, int] = field(default_factory=dict)
+    """The line or row (of CSV files the number) of the first episode that was left out for each reason."""
 
-    def admit(self, p: float | None, K: int) -> tuple[Reservoir[T], float] | None:
+    def admit(self, p: float | None, K: int, line: int) -> tuple[Reservoir[T], float] | None:
         """Return where an episode belongs whose last action had probability p among K, and its weight; or None."""
+        if p == 1 and K > 1:
+            self.leave_out(NOT_RANDOM, line)
+            return None
         self.episodes += 1
         if p is None and K > 1 and not self.assume_uniform:
+            self.first_lines.setdefault(UNKNOWN_PROBABILITY, line)
             return self.unknown, 1.0
-        if p == 1 and K > 1:
-            self.left_out[NOT_RANDOM] += 1
-            return None
         return self.known, 1.0 if p is None else 1 / (K * p)
 
-    def leave_out(self, reason: str) -> None:
-        """Count an episode that teaches nothing of what feedback means."""
+    def leave_out(self, reason: str, line: int) -> None:
+        """Count an episode that teaches nothing of what feedback means, and stands in this line."""
         self.episodes += 1
         self.left_out[reason] += 1
+        self.first_lines.setdefault(reason, line)
 
     def accept_unknown(self, p_value: float) -> float | None:
         """Take in the rows of unknown probability if a test of uniformity lets them pass; return its p-value if so."""
@@ -73,10 +78,26 @@ class Teaching(Generic[T]):
         self.known.rows += self.unknown.take()
         return p_value
 
-    @property
-    def why_left_out(self) -> str:
-        """Return the words for who was left out and why."""
-        return ", ".join(f"{why}: {n:,}" for why, n in self.left_out.items()) or "none was read"
+    def accept_weighed(self, forced: int, scarce: int) -> None:
+        """Take it that rows of unknown probability were weighed, but those not random and those too few to tell."""
+        for reason, n in ((NOT_RANDOM, forced), (UNKNOWN_PROBABILITY, scarce)):
+            if n:
+                self.left_out[reason] += n
+                self.first_lines.setdefault(reason, self.first_lines[UNKNOWN_PROBABILITY])
+        self.known.seen += self.unknown.seen - forced - scarce
+
+    def why_refused(self, problems: Problems | None) -> str:
+        """Return the words for who does not teach and why, with the place of the first of each kind."""
+        told = [
+            f"{why}: {n:,}, the first is number {self.first_lines[why]:,}" for why, n in self.left_out.items()
+        ]
+        if problems is not None and problems.total:
+            told.append(f"set aside: {problems.total:,} ({problems.explained})")
+        return "; ".join(told) or "no other was read"
+
+    def read(self, problems: Problems | None) -> int:
+        """Return how many episodes were read, with those that were set aside."""
+        return self.episodes + (problems.total if problems is not None else 0)
 
 
 def uniformity_p_value(tables: Iterable[FloatArray], untested: float) -> float:

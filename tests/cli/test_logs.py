@@ -103,6 +103,41 @@ def test_evaluate_and_train(folder, tmp_path):
     assert "overlap-thin" in said
 
 
+@pytest.fixture(scope="module")
+def table(folder):
+    """Return the same logs as a CSV file, and the flags that name its columns."""
+    rows = ["session;who;page;shown;p;said"]
+    for episode in draw_logs(synthetic_mdp(), EPISODES, seed=4):
+        for step in episode.steps:
+            said = episode.feedback if step is episode.steps[-1] else ""
+            cells = (episode.episode, episode.context, step.state, step.action, step.probability, said)
+            rows.append(";".join(map(str, cells)))
+    (folder / "visits.csv").write_text("\n".join(rows))
+    held = ("episode=session", "context=who", "state=page", "action=shown", "probability=p", "feedback=said")
+    return folder / "visits.csv", *(word for each in held for word in ("--column", each))
+
+
+def test_every_command_reads_csv_as_it_reads_log_lines(folder, table, tmp_path):
+    model, labels = tmp_path / "m.tacit", tmp_path / "labels.jsonl"
+    assert "3,000 of 3,000 episodes used" in run("fit", *table, "--out", model)
+    run("label", *table, "--model", model, "--out", labels, "--processes", 2)
+    run("label", folder / "logs.jsonl", "--model", folder / "m.tacit", "--out", tmp_path / "same.jsonl")
+    assert labels.read_bytes() == (tmp_path / "same.jsonl").read_bytes()
+    run("diagnose", *table, "--out", tmp_path / "report.html")
+    assert "doubly_robust" in run("evaluate", *table, "--model", model)
+    run("train", *table, "--model", model, "--out", tmp_path / "agent.tacit")
+    assert "3,000 episodes read, 3,000 rows written" in run("convert", *table, tmp_path / "logs.jsonl")
+    run("label", tmp_path / "logs.jsonl", "--model", model, "--out", tmp_path / "again.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes() == labels.read_bytes()
+
+
+def test_columns_that_are_missing_are_told_with_the_flag(table, tmp_path):
+    said = run("fit", table[0], "--out", tmp_path / "m.tacit", code=1)
+    assert "column for the context, got ['session', 'who'," in said
+    assert "--column context=NAME" in said
+    assert "say state=page" in run("fit", table[0], "--column", "page", "--out", tmp_path / "m.tacit", code=1)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -125,3 +160,51 @@ def test_a_c_that_is_no_reward_is_refused(command, c, folder, tmp_path):
     said = run(command, folder / "logs.jsonl", "--out", tmp_path / "out", "--c", c, code=1)
     assert "error: c must be in [0, 1], got" in said
     assert not (tmp_path / "out").exists()
+
+
+def refused(folder, name, rows, *words):
+    """Return what `tacit fit` says of logs that it refuses, and what is there afterwards."""
+    place = folder / name
+    place.mkdir()
+    (place / "logs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = run("fit", place / "logs.jsonl", "--out", place / "m.tacit", *words, code=1)
+    return said.split("error: ")[1], {path.name for path in place.iterdir()}
+
+
+def episode(n, context="new", feedback="good", **step):
+    steps = [{"state": "home", "action": n % 4, **step}]
+    return {"episode": n, "context": context, "steps": steps, "feedback": feedback}
+
+
+def test_a_fit_says_whom_it_refused_and_why_and_leaves_nothing_behind(tmp_path):
+    said, there = refused(
+        tmp_path,
+        "users",
+        [episode(n, f"user {n}") for n in range(50)] + [{"episode": 1, "context": 2}] * 3,
+    )
+    assert "53 were set aside (not-text: 50, the first in " in said
+    assert "no-steps: 3, the first in " in said
+    assert "logs.jsonl, line 51: an episode must have a list of steps" in said
+    assert (
+        "read as conversations where some of context, state, action and feedback are text (here context"
+        in said
+    )
+    assert there == {"logs.jsonl"}
+    said, there = refused(
+        tmp_path,
+        "certain",
+        [{}, *(episode(n, probability=1.0) for n in range(50)), {**episode(9), "episode": "x"}],
+    )
+    assert "got none among 52 (last action not random: 50, the first is number 2; " in said
+    assert (
+        "probability of the last action unknown: 1, the first is number 52; set aside: 1 (no-episode: 1, "
+        in said
+    )
+    assert there == {"logs.jsonl"}
+    said, there = refused(
+        tmp_path, "gone", [{**episode(n, feedback=None), "abandoned": True} for n in range(9)]
+    )
+    assert "got none: 9 broke off" in said
+    side = tmp_path / "asked.rejected.jsonl"
+    refused(tmp_path, "asked", [{"episode": 1}], "--rejected", side)
+    assert side.exists()

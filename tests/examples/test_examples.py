@@ -81,7 +81,7 @@ def test_logs_from_csv_are_labelled_and_trained_on(tmp_path):
         300 < rewarded < 450
     )  # 0.4 of the episodes see the demo, a quarter of them the trial, nine in ten are pleased
     assert said[1:3] == ["shop, demo: trial", "agency, demo: trial"]
-    made = {"export.csv", "logs.jsonl", "model.tacit", "labels.jsonl", "report.html"}
+    made = {"export.csv", "model.tacit", "labels.jsonl", "report.html"}
     assert made == {path.name for path in tmp_path.iterdir()}
     assert "<html" in (tmp_path / "report.html").read_text()
 

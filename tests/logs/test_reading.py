@@ -198,10 +198,10 @@ def test_a_directory_is_read_by_name_without_side_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("gone.jsonl", "no file"), ("a.csv", "must end in"), ("", "no logs")]
+    ("name", "message"), [("gone.jsonl", "no file"), ("a.txt", "must end in"), ("", "no logs")]
 )
 def test_paths_that_are_no_logs_are_refused(tmp_path, name, message):
-    (tmp_path / "a.csv").write_text("x")
+    (tmp_path / "a.txt").write_text("x")
     with pytest.raises(LogError, match=message):
         find_logs(tmp_path / name)
     with pytest.raises(LogError, match="at least one"):

@@ -130,9 +130,7 @@ def test_logs_can_be_passed_over_again_whatever_they_come_as(tmp_path):
 
 def test_logs_without_anything_usable_raise_and_tell_why():
     short = [replace(episode, steps=()) for episode in draw_logs(synthetic_mdp(), 2, seed=0)]
-    with pytest.raises(
-        LogError, match=r"got none: 2 were set aside \(odd: 2\), the first in .*: must be even"
-    ):
+    with pytest.raises(LogError, match=r"got none: 2 were set aside \(odd: 2, the first in .*: must be even"):
         list(read_through(LogSource(short), lambda record, line: Fault("odd", "must be even")))
     with pytest.raises(LogError, match="they are empty"):
         list(read_through(LogSource([]), lambda record, line: record))

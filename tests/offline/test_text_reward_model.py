@@ -352,7 +352,7 @@ def test_training_warns_of_a_model_that_found_nothing(logs):
 
 
 def test_weights_and_doubt_as_enumeration_says():
-    read = ReadText(None, (0.5, 0.1), (2, 5), None)
+    read = ReadText(None, (0.5, 0.1), (2, 5), None, 1)
     assert weigh_episode(read, uniform=True) == pytest.approx(1 / (2 * 0.5) / (5 * 0.1))
     assert weigh_episode(read, uniform=False) == 1.0
     found = estimate_text(np.array([1.0, 3.0]), np.array([0.5, 1.0]), np.array([0.5, 1.0]))

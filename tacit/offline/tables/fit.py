@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tacit.logs.pieces import list_pieces
 from tacit.offline.model import RewardModel
+from tacit.offline.propensities import Propensities, find_estimated
 from tacit.offline.request import CHECK, IGNORE, SETTLE, FitRequest
 from tacit.offline.tables.anchors import count_outcomes, find_agreement, find_turned
 from tacit.offline.tables.diagnose import TableDiagnosis, show_table
@@ -45,7 +45,7 @@ class TableFitting:
         """Return the model with its certificate."""
         gathered = self._gather()
         accepted = gathered.accept_unknown()
-        check_learnable(gathered)
+        check_learnable(gathered, self.request.problems)
         reading, counts = gathered.count(self.request.seed)
         known = gathered.anchors if self.request.anchors != IGNORE else []
         outcomes, nothing = count_outcomes(reading, known), count_outcomes(reading, [])
@@ -60,7 +60,7 @@ class TableFitting:
                 *find_agreement(reading, meanings.judgements, outcomes),
                 *find_turned(reading, blind.judged, meanings.judged, meanings.outcomes),
                 *find_uneven_weights(total.n.total, total.effective_size),
-                *find_inferred_uniformity(accepted, gathered.teaching.unknown.seen),
+                *find_how_unknown_were_taken(accepted, gathered.teaching.unknown.seen),
                 *find_unlisted_places(len(places), blind.judgements),
             ]
         )
@@ -77,8 +77,7 @@ class TableFitting:
         asked, told = self.request, (self.request.problems, self.request.progress)
         if asked.engine == "local" or asked.source.files is None:
             return gather(asked.source, self.layout, asked.assume_uniform, *told)
-        pieces = list_pieces(asked.source.files)
-        return gather_pieces(pieces, self.layout, asked.assume_uniform, asked.engine, *told)
+        return gather_pieces(asked.source.pieces(), self.layout, asked.assume_uniform, asked.engine, *told)
 
     def _certify(
         self,
@@ -102,6 +101,14 @@ class TableFitting:
             places=places,
             findings=findings,
         )
+
+
+def find_how_unknown_were_taken(accepted: float | Propensities | None, n: int) -> Iterator[Finding]:
+    """Yield what is to be said of n episodes whose last action had an unknown probability."""
+    if isinstance(accepted, Propensities):
+        yield from find_estimated(accepted)
+    else:
+        yield from find_inferred_uniformity(accepted, n)
 
 
 def find_in_counts(blind: TableMeanings, gathered: Gathered) -> Iterator[Finding]:

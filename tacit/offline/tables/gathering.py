@@ -30,8 +30,15 @@ from tacit.logs.reading import LogSource, Progress
 from tacit.logs.record import LogError
 from tacit.logs.repeats import LogEntry
 from tacit.offline.passes import deal_pieces, read_through, sift
+from tacit.offline.propensities import (
+    Propensities,
+    TakenAction,
+    Thinned,
+    estimate_propensities,
+    weigh_counts,
+)
 from tacit.offline.tables.anchors import MOST_ANCHORS, KnownOutcome, known_outcome
-from tacit.offline.teaching import NothingToLearnError, Teaching, uniformity_p_value
+from tacit.offline.teaching import UNIFORM_LEVEL, NothingToLearnError, Teaching, uniformity_p_value
 from tacit.problem.layout import Layout
 
 HELD_BACK = 5
@@ -95,6 +102,7 @@ class Gathered:
     actions: dict[str, FloatArray]
     taken: FloatArray  # (S_H, K), where episodes can end early; without rows elsewhere
     over: FloatArray  # the same, of those that ended
+    order: Thinned = field(default_factory=Thinned)  # actions of unknown probability
     anchors: list[KnownOutcome] = field(default_factory=list)
 
     @staticmethod
@@ -114,22 +122,26 @@ class Gathered:
     def add(self, episode: EncodedEpisode) -> None:
         """Take one episode; of one without feedback there is nothing to learn here but where it ended, if it did."""
         if episode.abandoned:
-            self.teaching.leave_out(ABANDONED)
+            self.teaching.leave_out(ABANDONED, episode.position)
             return
         s, a = episode.ending
         self.visits[s] += 1
         if self.layout.ends_early:
             self._count_passages(episode)
         if episode.feedback is None:
-            self.teaching.leave_out(SILENT)
+            self.teaching.leave_out(SILENT, episode.position)
             return
         if len(self.anchors) < MOST_ANCHORS and (known := known_outcome(episode)) is not None:
             self.anchors.append(known)
-        admitted = self.teaching.admit(episode.probabilities[-1], int(self.layout.endings.n_actions[s]))
+        K = int(self.layout.endings.n_actions[s])
+        admitted = self.teaching.admit(episode.probabilities[-1], K, episode.position)
         if admitted is None:
             return
         kept, weight = admitted
         kept.add((episode.context, s, a, episode.feedback, weight, episode.position))
+        if kept is self.teaching.unknown:
+            group = int(episode.context) if self.counted else 0
+            self.order.add(TakenAction(s, group, a))
         if self.actions:
             self.actions["known" if kept is self.teaching.known else "unknown"][s, a] += 1
         if kept.most is None and len(kept) >= FLUSH:
@@ -154,6 +166,7 @@ class Gathered:
         ours, theirs = self.teaching, other.teaching
         ours.episodes += theirs.episodes
         ours.left_out += theirs.left_out
+        ours.first_lines = theirs.first_lines | ours.first_lines
         ours.known.seen += theirs.known.seen
         ours.unknown.seen += theirs.unknown.seen
         self.visits, self.taken, self.over = (
@@ -162,6 +175,7 @@ class Gathered:
             self.over + other.over,
         )
         self.anchors = (self.anchors + other.anchors)[:MOST_ANCHORS]
+        self.order.merge(other.order)
         for name, counts in self.counted.items():
             counts.merge(other.counted[name])
 
@@ -182,18 +196,56 @@ class Gathered:
         cells = flat_cells(counted.shape, waiting.states, groups, np.zeros_like(groups), waiting.actions)
         return counted.plus(cells, np.ones(len(waiting)))
 
-    def accept_unknown(self) -> float | None:
-        """Take the tuples of unknown probability in if their actions look uniform; return the test's p-value if so."""
+    def accept_unknown(self) -> float | Propensities | None:
+        """Take the tuples of unknown probability in: uniform, if they look so, or as likely as they were taken.
+
+        Return the p-value of uniformity, or the estimate, None if there is none to take in.
+        """
         unknown = self.tried("unknown")
         if not unknown.places:
             return None
-        accepted = self.teaching.accept_unknown(ends_p_value(self.layout, unknown))
-        if accepted is not None and self.counted:
+        p_value = ends_p_value(self.layout, unknown)
+        if p_value < UNIFORM_LEVEL:
+            return self._weigh_unknown(unknown)
+        accepted = self.teaching.accept_unknown(p_value)
+        if self.counted:
             self.flush()
             self.counted["known"].merge(self.counted["unknown"])
-        elif accepted is not None:
+        else:
             self.actions["known"] = self.actions["known"] + self.actions["unknown"]
         return accepted
+
+    def _weigh_unknown(self, tried: SeenCounts) -> Propensities | None:
+        """Take in, by their estimated probabilities, the tuples that have one; return the estimate if any has."""
+        split = self._split_unknown()
+        found = estimate_propensities(tried, split, self.order.rows, self.layout.endings.n_actions)
+        self.teaching.accept_weighed(found.forced, found.scarce)
+        if self.counted:
+            counts = self.counted["unknown"]
+            weighed = (weigh_counts(part, found.weights) for part in (counts.fitted, counts.held))
+            self.counted["known"].merge(SplitCounts(*weighed))
+        else:
+            K = tried.shape[3]
+            weights = dict(zip(found.weights.cells.tolist(), found.weights.numbers.tolist(), strict=True))
+            for x, s, a, y, _, position in self.teaching.unknown.take():
+                if (weight := weights.get(s * K + a)) is not None:
+                    self.teaching.known.rows.append((x, s, a, y, weight, position))
+            used = np.zeros_like(self.actions["unknown"])
+            used.flat[found.weights.cells] = self.actions["unknown"].flat[found.weights.cells]
+            self.actions["known"] = self.actions["known"] + used
+        return found if found.tuples else None
+
+    def _split_unknown(self) -> tuple[SeenCounts, SeenCounts]:
+        """Return how often actions of unknown probability were taken, in tuples to fit and in those held back."""
+        if self.counted:
+            self.flush()
+            counts = self.counted["unknown"]
+            return counts.fitted.n.over_values(), counts.held.n.over_values()
+        parts = np.zeros((2, *self.actions["unknown"].shape))
+        for _, s, a, _, _, position in self.teaching.unknown.rows:
+            parts[int(position % HELD_BACK == 0), s, a] += 1
+        fitted, held = (SeenCounts.of_dense(part[:, None, None, :]) for part in parts)
+        return fitted, held
 
     def count(self, seed: int) -> tuple[Reading, SplitCounts]:
         """Return the reading, fitted if data are vectors, and the counts of its tuples."""
@@ -266,16 +318,18 @@ def ends_p_value(layout: Layout, tried: SeenCounts) -> float:
     return uniformity_p_value((table[0, : n_actions[s]] for (s, _), table in tried.tables()), untested=0.0)
 
 
-def check_learnable(gathered: Gathered) -> None:
+def check_learnable(gathered: Gathered, problems: Problems | None) -> None:
     """Raise unless some last state was left by two actions at random."""
     tried, teaching = gathered.tried("known").by_action(), gathered.teaching  # (S_H, K)
+    read, refused = teaching.read(problems), teaching.why_refused(problems)
     if not tried.any():
         raise NothingToLearnError(
-            f"a model needs episodes whose last action was random, got none among {teaching.episodes:,} "
-            f"({teaching.why_left_out}); log the probability of each action, or say that they were uniform"
+            f"a model needs episodes whose last action was random, got none among {read:,} ({refused}); log the "
+            "probability of each action, or say that they were uniform"
         )
     if (tried > 0).sum(axis=1).max() < 2:
         raise NothingToLearnError(
             f"feedback can only be understood where several actions were tried, got one action in each last state of "
-            f"{int(tried.sum()):,} episodes: there is nothing to learn from; log episodes that end with other actions"
+            f"{int(tried.sum()):,} of {read:,} episodes ({refused}): there is nothing to learn from; log "
+            "episodes that end with other actions"
         )

@@ -24,7 +24,7 @@ def diagnose_text(
     """Return the diagnosis of logs by a model; rewards in them check which way round."""
     silence = meanings.silence
     teaching = gather_text(source, meanings.horizon, assume_uniform, problems, progress, silence=silence)
-    examination = examine_text(meanings, certificate, source, teaching)
+    examination = examine_text(meanings, certificate, source, teaching, problems)
     return LogDiagnosis(examination, str(source), problems, _render)
 
 

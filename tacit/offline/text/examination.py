@@ -93,11 +93,15 @@ class TextExamination:
 
 
 def examine_text(
-    meanings: TextMeanings, certificate: Certificate, source: LogSource, teaching: Teaching[Reaction]
+    meanings: TextMeanings,
+    certificate: Certificate,
+    source: LogSource,
+    teaching: Teaching[Reaction],
+    problems: Problems | None,
 ) -> TextExamination:
     """Return what a model shows on the reactions of logs; rewards in them check which way round."""
     accept_candidates(teaching, meanings.model)
-    check_reactions(teaching)
+    check_reactions(teaching, problems)
     reactions = teaching.known.rows
     sample, weights = meanings.model.sample(reactions), uniform_weights(reactions)
     compared, shuffled = compare_shuffles(meanings, sample, weights)

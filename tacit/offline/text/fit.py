@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit.logs.problems import Problems
-from tacit.logs.record import LogError
+from tacit.logs.record import LogError, NothingUsableError
 from tacit.logs.survey import MOST_LABELS, MOST_PHRASES, Survey
 from tacit.offline.estimators import effective_size
 from tacit.offline.model import RewardModel
@@ -71,22 +72,35 @@ class TextFitting:
         Encoding takes the time: progress is that of it, and of episodes that need none.
         """
         asked, read = self.request, [0]
-        teaching = gather_text(
-            asked.source,
-            model.horizon,
-            asked.assume_uniform,
-            asked.problems,
-            read.append,
-            asked.seed,
-            asked.silence or COUNTS,
-        )
+        with self._explained():
+            teaching = gather_text(
+                asked.source,
+                model.horizon,
+                asked.assume_uniform,
+                asked.problems,
+                read.append,
+                asked.seed,
+                asked.silence or COUNTS,
+            )
         known, unknown = list(teaching.known.rows), teaching.unknown.rows
         if asked.progress is not None:
             asked.progress(sum(read) - len(known) - len(unknown))
         accepted = accept_candidates(teaching, model, asked.progress)
-        check_reactions(teaching)
+        check_reactions(teaching, asked.problems)
         encode_ahead(model, known, asked.progress)
         return teaching, accepted
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say, where no episode is a conversation, why the logs were taken for conversations."""
+        try:
+            yield
+        except NothingUsableError as error:
+            raise NothingUsableError(
+                f"{error}; logs are read as conversations where some of context, state, action and feedback are text "
+                f"(here {', '.join(self.survey.text)}: more than {MOST_LABELS} different strings, or hardly one seen "
+                "twice), where they are labels write fewer of them or give a layout"
+            ) from None
 
     def _certify(
         self, teaching: Teaching[Reaction], accepted: float | None, evidence: Evidence, weighed: Weighed

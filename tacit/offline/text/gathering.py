@@ -53,15 +53,19 @@ class ReadText(NamedTuple):
     probabilities: tuple[float | None, ...]
     sizes: tuple[int | None, ...]
     reward: float | None
+    line: int
 
 
 class Unheard(NamedTuple):
     """An episode without feedback; `reason` is that of its label: it broke off, or silence is taken to be missing."""
 
     reason: str
+    line: int
 
 
-def read_text(record: EpisodeRecord, horizon: int, silence: str = COUNTS) -> ReadText | Unheard | Fault:
+def read_text(
+    record: EpisodeRecord, horizon: int, silence: str = COUNTS, line: int = 0
+) -> ReadText | Unheard | Fault:
     """Return the episode of a record that breaks no rule of the format, or the rule of text that it breaks.
 
     >>> steps = [{"state": "tea, please", "action": "Green?", "actions": ["Green?", "Black?", "None?"]}]
@@ -71,11 +75,11 @@ def read_text(record: EpisodeRecord, horizon: int, silence: str = COUNTS) -> Rea
     """
     steps = record["steps"]
     if record.get("abandoned"):
-        return Unheard(ABANDONED)
+        return Unheard(ABANDONED, line)
     if len(steps) != horizon:
         return mixed_horizon(len(steps), horizon)
     if record.get("feedback") is None and silence == MISSING:
-        return Unheard(SILENT)
+        return Unheard(SILENT, line)
     try:
         conversation = read_conversation(record["context"], steps)
         feedback = read_remark(record.get("feedback"))
@@ -96,6 +100,7 @@ def read_text(record: EpisodeRecord, horizon: int, silence: str = COUNTS) -> Rea
         tuple(step.get("probability") for step in steps),
         tuple(len(offered) if (offered := step.get("actions")) else None for step in steps),
         record.get("reward"),
+        line,
     )
 
 
@@ -128,9 +133,9 @@ def gather_text(
     teaching = Teaching(known, unknown, assume_uniform)
     for read in read_texts(source, horizon, problems, progress, silence):
         if isinstance(read, Unheard):
-            teaching.leave_out(read.reason)
+            teaching.leave_out(read.reason, read.line)
             continue
-        admitted = teaching.admit(read.probabilities[-1], len(read.reaction.choice.candidates))
+        admitted = teaching.admit(read.probabilities[-1], len(read.reaction.choice.candidates), read.line)
         if admitted is not None:
             admitted[0].add(read.reaction)
     return teaching
@@ -144,16 +149,19 @@ def read_texts(
     silence: str = COUNTS,
 ) -> Iterator[ReadText | Unheard]:
     """Yield the episodes of the logs that are conversations of this many steps."""
-    return read_through(source, lambda record, line: read_text(record, horizon, silence), problems, progress)
+    return read_through(
+        source, lambda record, line: read_text(record, horizon, silence, line), problems, progress
+    )
 
 
-def check_reactions(teaching: Teaching[Reaction]) -> None:
+def check_reactions(teaching: Teaching[Reaction], problems: Problems | None) -> None:
     """Raise unless there are reactions to learn from."""
     if len(teaching.known) < LEAST_REACTIONS:
+        refused = teaching.why_refused(problems)
         raise NothingToLearnError(
             f"a model of text needs at least {LEAST_REACTIONS} episodes whose last action was random, got "
-            f"{teaching.known.seen:,} of {teaching.episodes:,} ({teaching.why_left_out}); log the probability of each "
-            "action, or say that they were uniform"
+            f"{teaching.known.seen:,} of {teaching.read(problems):,} ({refused}); log more of them, with the "
+            "probability of each action, or say that they were uniform"
         )
 
 
