@@ -31,8 +31,9 @@ def order_study(name: str, options: Mapping[str, Any]) -> Study:
     for option in options:
         if option not in study.options:
             takers = [other.name for other in STUDIES.values() if option in other.options]
+            figures = "figure" if len(takers) == 1 else "figures"
             raise ValueError(
-                f"--{option.replace('_', '-')} is an option of the figure {' and '.join(takers)}, "
+                f"--{option.replace('_', '-')} is an option of the {figures} {' and '.join(takers)}, "
                 f"got it with {name}; leave it out"
             )
     return study.order(options)

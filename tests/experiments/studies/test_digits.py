@@ -101,6 +101,6 @@ def test_an_unknown_setting_and_a_missing_package_are_refused_at_once(monkeypatc
 
 
 def test_settings_belong_to_the_studies_that_have_some():
-    with pytest.raises(ValueError, match="--setting is an option of the figure digits and booking"):
+    with pytest.raises(ValueError, match="--setting is an option of the figures digits and booking"):
         order_study("synthetic", {"setting": "mnist"})
     assert order_study("digits", {}) == DIGITS
