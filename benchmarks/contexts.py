@@ -19,7 +19,7 @@ from pathlib import Path
 from context_world.families import FAMILIES
 from context_world.playing import CEILING, Task, make_work
 from context_world.table import write_table
-from journal import Journal, digest_code, is_asked, play_open
+from journal import Journal, digest_code, is_asked, make_parser, play_open
 from real_world.families import CHOOSE, EPISODES, JUDGE
 
 
@@ -37,21 +37,9 @@ def list_tasks(options: argparse.Namespace) -> list[Task]:
 
 
 def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--choose", action="store_true", help="problems to choose by, not those that judge")
-    parser.add_argument("--families", nargs="*", help=f"of {', '.join(FAMILIES)}, or what they begin with")
-    parser.add_argument("--seeds", type=int, help="problems of each family, by default 10, of noise 100")
-    parser.add_argument(
-        "--episodes",
-        type=int,
-        default=EPISODES,
-        help=f"in place of {EPISODES:,}; other lengths in proportion",
-    )
-    parser.add_argument("--jobs", type=int, default=1, help="processes, 0 for this one alone")
+    parser = make_parser(__doc__, list(FAMILIES), "10, of noise 100", "contexts", EPISODES)
     parser.add_argument("--learners", nargs="*", choices=("tacit", CEILING), help="by default both")
     parser.add_argument("--against", type=Path, help="results of another version, to tell what was lost")
-    parser.add_argument("--table", action="store_true", help="only the table of what was played so far")
-    parser.add_argument("--out", type=Path, help="by default results/contexts/{judge,choose}.json")
     return parser.parse_args()
 
 

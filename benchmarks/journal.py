@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -141,3 +143,30 @@ def is_asked(name: str, asked: Sequence[str] | None) -> bool:
     (True, False, True)
     """
     return not asked or any(name == one or name.startswith(one + ".") for one in asked)
+
+
+def make_parser(
+    described: str | None, families: Sequence[str], seeds: str, name: str, episodes: int
+) -> ArgumentParser:
+    """Return the options that such benchmarks share; `seeds` says how many there are by default."""
+    parser = ArgumentParser(description=described.partition("\n")[0] if described else None)
+    parser.add_argument("--choose", action="store_true", help="problems to choose by, not those that judge")
+    parser.add_argument("--families", nargs="*", help=f"of {', '.join(families)}, or what they begin with")
+    parser.add_argument("--seeds", type=int, help=f"problems of each family, by default {seeds}")
+    length = f"in place of {episodes:,}; other lengths in proportion"
+    parser.add_argument("--episodes", type=int, default=episodes, help=length)
+    parser.add_argument("--jobs", type=int, default=1, help="processes, 0 for this one alone")
+    parser.add_argument("--table", action="store_true", help="only the table of what was played so far")
+    parser.add_argument("--out", type=Path, help=f"by default results/{name}/{{judge,choose}}.json")
+    return parser
+
+
+def warm_up(perform: Work[RunT, dict[str, Any]], runs: Iterable[RunT]) -> None:
+    """Play short runs that load compiled code, and leave what they loaded out of garbage collection.
+
+    A service does so that must answer in time: looking through all of it takes longer than any `end`.
+    """
+    for run in runs:
+        perform(run, lambda amount, stage: None)
+    gc.collect()
+    gc.freeze()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from journal import Journal, digest_code, is_asked, play_open
+from journal import Journal, digest_code, is_asked, make_parser, play_open
 from real_world.families import CHOOSE, EPISODES, FAMILIES, JUDGE
 from real_world.playing import CEILING, Task, make_work
 from real_world.table import write_table
@@ -35,23 +35,11 @@ def list_tasks(options: argparse.Namespace) -> list[Task]:
 
 
 def read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--choose", action="store_true", help="problems to choose by, not those that judge")
-    parser.add_argument("--families", nargs="*", help=f"of {', '.join(FAMILIES)}, or what they begin with")
-    parser.add_argument("--seeds", type=int, help="problems of each family, by default 10, for verdicts 100")
-    parser.add_argument(
-        "--episodes",
-        type=int,
-        default=EPISODES,
-        help=f"in place of {EPISODES:,}; other lengths in proportion",
-    )
-    parser.add_argument("--jobs", type=int, default=1, help="processes, 0 for this one alone")
+    parser = make_parser(__doc__, list(FAMILIES), "10, for verdicts 100", "real_feedback", EPISODES)
     parser.add_argument(
         "--today", action="store_true", help="as if silence, outcomes, endings were unheard of"
     )
     parser.add_argument("--alone", action="store_true", help="without the learner that sees the reward")
-    parser.add_argument("--table", action="store_true", help="only the table of what was played so far")
-    parser.add_argument("--out", type=Path, help="by default results/real_feedback/{judge,choose}.json")
     return parser.parse_args()
 
 

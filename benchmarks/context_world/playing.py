@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 import warnings
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from journal import warm_up
 from real_world.playing import share
 
 import tacit
@@ -143,12 +143,9 @@ class Clock:
 
 
 def make_work() -> Callable[[Task, Report], dict[str, Any]]:
-    """Return what performs tasks, after first runs that load compiled code, which garbage collection leaves out."""
-    for family in ("users.20", "linear.5.three", "points.linear.one"):
-        for learner in ("tacit", CEILING):
-            perform(Task(family, 0, learner, 50), lambda amount, stage: None)
-    gc.collect()
-    gc.freeze()
+    """Return what performs tasks, after first runs that load compiled code."""
+    families = ("users.20", "linear.5.three", "points.linear.one")
+    warm_up(perform, [Task(family, 0, learner, 50) for family in families for learner in ("tacit", CEILING)])
     return perform
 
 

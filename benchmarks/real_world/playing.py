@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import resource
 import time
 import warnings
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from journal import warm_up
 
 from real_world.adapter import (
     TODAY,
@@ -72,16 +72,9 @@ class Heard(NamedTuple):
 
 
 def make_work() -> Callable[[Task, Report], dict[str, Any]]:
-    """Return what performs tasks, after first runs that load compiled code.
-
-    What they loaded is left out of garbage collection, as a service does that must answer in time: looking through all
-    of it takes longer than any `end`.
-    """
-    for family in ("silence.mostly", "endings.desk"):
-        for learner in ("tacit", CEILING):
-            perform(Task(family, 0, learner, 50), lambda amount, stage: None)
-    gc.collect()
-    gc.freeze()
+    """Return what performs tasks, after first runs that load compiled code."""
+    families = ("silence.mostly", "endings.desk")
+    warm_up(perform, [Task(family, 0, learner, 50) for family in families for learner in ("tacit", CEILING)])
     return perform
 
 

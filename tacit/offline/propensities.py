@@ -18,6 +18,7 @@ from scipy.special import gammaincc, xlogy
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.counts import PlaceIndex, SeenCounts, TupleCounts
+from tacit.decoding.word_types import likelihood_ratio
 from tacit.trust.findings import Finding
 
 UNIFORM, BY_STATE, BY_CONTEXT = "uniform", "by state", "by context"
@@ -231,8 +232,7 @@ def drift_p_value(order: Sequence[TakenAction], policy: LoggedPolicy) -> float |
         actions = sorted(first | second)
         n = np.array([[half[a] for a in actions] for half in (first, second)], dtype=np.float64)
         if len(actions) > 1 and n.sum(axis=1).min() >= ENOUGH * len(actions):
-            expected = n.sum(axis=1, keepdims=True) * n.sum(axis=0) / n.sum()
-            statistic += 2 * float(xlogy(n, n / expected).sum())
+            statistic += likelihood_ratio(n)
             freedom += len(actions) - 1
     return float(gammaincc(freedom / 2, statistic / 2)) if freedom else None
 
