@@ -16,6 +16,14 @@ from tacit.experiments.tables import OURS, Column
 from tacit.reports.pages import page_template
 
 Facts = list[tuple[str, str]]
+LEARNED: tuple[Column, ...] = (
+    ("average reward", "average_reward", 3),
+    ("last tenth", "final_reward", 3),
+    ("decoded", "average_decoded_reward", 3),
+    ("decoded, last tenth", "final_decoded_reward", 3),
+    ("with exploration", "average_reward_all", 3),
+)
+"""The columns of a page's table of what was earned, and what it was taken to be."""
 ENDING: tuple[Column, ...] = (
     ("regret", "regret", 0),
     ("exploration episodes", "exploration_episodes", 0),

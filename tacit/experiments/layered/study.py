@@ -27,6 +27,13 @@ from tacit.experiments.tables import Column, count_seeds, learner_table
 from tacit.experiments.tasks import Play, Played, StudyTask
 from tacit.learning.settings import Settings
 
+LEARNED: tuple[Column, ...] = (
+    ("average reward", "average_reward", 3),
+    ("decoded", "average_decoded_reward", 3),
+    ("final", "final_reward", 3),
+    ("all", "average_reward_all", 3),
+)
+"""The columns of a table of what was earned, and what it was taken to be."""
 ENDING: tuple[Column, ...] = (
     ("regret", "regret", 0),
     ("explo-\nration", "exploration_episodes", 0),

@@ -35,25 +35,10 @@ def list_by_digit(sweep: LayeredSweep, runs: Runs) -> dict[str, Any]:
 
 VIEW = study.View(
     draw=draw_curves,
-    headings=(
-        ("average reward", "average_reward", 3),
-        ("decoded", "average_decoded_reward", 3),
-        ("final", "final_reward", 3),
-        ("held\nout", "held_out_reward", 3),
-        ("all", "average_reward_all", 3),
-        *study.ENDING,
-    ),
+    headings=(*study.LEARNED, ("held\nout", "held_out_reward", 3), *study.ENDING),
     page=page.Page(
         package="tacit.experiments.studies.digits",
-        columns=(
-            ("average reward", "average_reward", 3),
-            ("last tenth", "final_reward", 3),
-            ("pictures held out", "held_out_reward", 3),
-            ("decoded", "average_decoded_reward", 3),
-            ("decoded, last tenth", "final_decoded_reward", 3),
-            ("with exploration", "average_reward_all", 3),
-            *page.ENDING,
-        ),
+        columns=(*page.LEARNED, ("pictures held out", "held_out_reward", 3), *page.ENDING),
         more=list_by_digit,
     ),
     own=summarise_held_out,

@@ -46,23 +46,10 @@ def decoding_gap(runs: Runs, variant: str) -> dict[str, SeedInterval]:
 
 VIEW = study.View(
     draw=draw_curves,
-    headings=(
-        ("average reward", "average_reward", 3),
-        ("decoded", "average_decoded_reward", 3),
-        ("final", "final_reward", 3),
-        ("all", "average_reward_all", 3),
-        *study.ENDING,
-    ),
+    headings=(*study.LEARNED, *study.ENDING),
     page=page.Page(
         package="tacit.experiments.studies.synthetic",
-        columns=(
-            ("average reward", "average_reward", 3),
-            ("last tenth", "final_reward", 3),
-            ("decoded", "average_decoded_reward", 3),
-            ("decoded, last tenth", "final_decoded_reward", 3),
-            ("with exploration", "average_reward_all", 3),
-            *page.ENDING,
-        ),
+        columns=(*page.LEARNED, *page.ENDING),
         more=look_closer,
     ),
 )
