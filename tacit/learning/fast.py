@@ -4,10 +4,8 @@ Beyond the paper, on purpose. All episodes feed one model of the dynamics and on
 every last state is judged in every context (`tacit.learning.places`): phi, f, its kind, and what its feedback
 decodes to. Counts are kept, so a judgement that turns out wrong is revised for all that was seen before it.
 
-An episode begins with a hopeful plan (`tacit.planning.optimism`): last states that are not settled for its context are
-worth what they may be, the others what they were judged to be worth, and what was seldom tried may lead anywhere. If
-that plan pays (`tacit.planning.exploring`), it is played, with a uniform action in unsettled states; otherwise the
-episode is one of Algorithm 4, on the judged rewards.
+An episode follows a hopeful plan, with a uniform action in unsettled states, if there is one that pays; otherwise it is
+one of Algorithm 4, on the judged rewards (`tacit.learning.outlook`).
 
 Where feedback or dynamics are found to have changed (`tacit.learning.vigilance`), what came before is forgotten.
 """
@@ -28,8 +26,9 @@ from tacit.decoding.counts import SeenCounts
 from tacit.decoding.judgement import HETEROGENEOUS
 from tacit.decoding.reading import FiniteReading, Reading
 from tacit.decoding.tuples import counted_shape, is_finite
-from tacit.learning.early_endings import bound_by_siblings, find_passing
+from tacit.learning.early_endings import find_passing
 from tacit.learning.episode import Episode
+from tacit.learning.outlook import Outlook, Planner, Solution
 from tacit.learning.places import HALVED, Places, TuplePlace
 from tacit.learning.regrowth import regrow_state
 from tacit.learning.stage import (
@@ -37,7 +36,6 @@ from tacit.learning.stage import (
     PolicyPlan,
     Setup,
     Stage,
-    deterministic_policy,
     ending_of,
     path_of,
     policy_plan,
@@ -45,13 +43,11 @@ from tacit.learning.stage import (
     read_dynamics,
 )
 from tacit.learning.vigilance import Vigilance
-from tacit.planning.dual_newton import solve_packed
-from tacit.planning.exploring import hope_radius, pays_to_explore
-from tacit.planning.optimism import bound_reach, expect_seen, plan_optimistic
+from tacit.planning.exploring import hope_radius
+from tacit.planning.optimism import bound_reach
 from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.layout import Layout
-from tacit.problem.mdp import forward_distribution
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.diagnostics import diagnose, find_nothing_told
@@ -61,9 +57,6 @@ from tacit.trust.watches import Alarm
 FIRST_CHECK, CHECK_GROWTH = 500, 3
 """After so many episodes it is checked that feedback tells something, and after three times as many until it does."""
 
-AIMED = 2
-"""A hopeful plan aims at a place in which it would end more than so many times as often as the present one does, and at
-one that may be the other way round: the present one does what seems best there, and learns nothing by it."""
 TAKEN_BACK = "feedback-tells-nothing is taken back: feedback does depend on the action, and is learned from."
 """What is said when a warning turns out to be wrong."""
 
@@ -99,17 +92,17 @@ class FastLearning:
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the plan of Algorithm 4, or a hopeful one where it pays to settle what that one leads to."""
         x = int(context)
-        policy, dual, converged = self._exploit(x)
-        open_ones = self._unsettled(x)
-        if any(open_ones.tolist()):
-            explorer = self._explore(x, policy, open_ones)
-            if explorer is not None:
-                return PolicyPlan(explorer, self.name, explores=True, uniform_last=True)
+        outlook = self.places.outlook(x)
+        policy, dual, converged = self._exploit(x, outlook)
+        explorer = self._planner.hope(x, outlook, policy, self.episodes)
+        if explorer is not None:
+            return PolicyPlan(explorer, self.name, explores=True, uniform_last=True)
         return PolicyPlan(policy, self.name, dual=dual, converged=converged)
 
     def policy(self, context: Encoded) -> FloatArray:
         """Return the plan of Algorithm 4 on what was judged so far."""
-        return self._exploit(int(context))[0]
+        x = int(context)
+        return self._exploit(x, self.places.outlook(x)).policy
 
     def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Return everything counted, what the feedback decodes to, if its state is settled, and what a check found."""
@@ -249,72 +242,15 @@ class FastLearning:
         changes.append(assign(self, "_warned", self._warned or bool(found)))
         return found
 
-    def _exploit(self, x: int) -> tuple[FloatArray, FloatArray, bool]:
-        """Return (policy, dual, converged) of Algorithm 4, line 6, on the rewards that were judged."""
+    def _exploit(self, x: int, outlook: Outlook) -> Solution:
+        """Return the plan of Algorithm 4, line 6, on the rewards that were judged."""
         layout = self._layout
-        policy, dual, _, _, converged = solve_packed(
-            self.dynamics.estimate(x),
-            layout.endings.spread(self.places.worth[:, x], self.dynamics.estimate(x)),
-            layout.mask,
-            layout.n_states,
-            self._schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions),
-            self._duals[x],
-            bool(self._has_dual[x]),
-        )
-        return policy, dual, converged
+        gamma = self._schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions)
+        return self._planner.earn(x, outlook.worth, gamma, self._duals[x] if self._has_dual[x] else None)
 
-    def _explore(self, x: int, policy: FloatArray, open_ones: BoolArray) -> FloatArray | None:
-        """Return a hopeful plan for unsettled places, which ends like `policy` in settled ones; None if none pays."""
-        layout, places, counts = self._layout, self.places, self.dynamics.counts(x)
-        endings = layout.endings
-        may_earn = np.where(open_ones[:, None], self._hopes(x)[:, None] * endings.mask, places.worth[:, x])
-        tried, worth = endings.place(open_ones), endings.place(places.worth[:, x])
-        known, radius = (counts, layout.mask, layout.n_states, layout.ended), hope_radius(self.episodes)
-        hope = plan_optimistic(*known, endings.place(may_earn), tried, radius)
-        reach = hope.reach[endings.layers, endings.states]
-        aimed = open_ones & (places.doubtful[:, x] | (reach > AIMED * self._ends_of(x, policy)))
-        if not aimed.any():
-            return None
-        explorer = deterministic_policy(hope.choices, layout)
-        explorer[-1, ~tried[-1]] = policy[-1, ~tried[-1]]
-        gain = hope.value - plan_optimistic(*known, worth, np.zeros_like(tried), radius).value
-        earned, on_the_way = (
-            expect_seen(counts, each, layout.n_states, layout.ended, worth) for each in (policy, explorer)
-        )
-        played = sum(places.counts.tuples(s, x) for s in range(endings.size))
-        pays = pays_to_explore(played, gain, reach[aimed], places.wanted[aimed, x], earned, on_the_way)
-        return explorer if pays else None
-
-    def _ends_of(self, x: int, policy: FloatArray) -> FloatArray:
-        """Return how likely episodes end in each ending by a policy, (S_H,)."""
-        endings, estimate = self._layout.endings, self.dynamics.estimate(x)
-        visits = forward_distribution(estimate, policy, self._layout.n_states)[endings.layers, endings.states]
-        ends = (policy[endings.layers, endings.states] * endings.chances(estimate)).sum(axis=1)
-        return np.asarray(visits * ends)
-
-    def _unsettled(self, x: int) -> BoolArray:
-        """Return the endings to look at for a context, (S_H,): not settled, or such that may hide more than is known.
-
-        Where hardly any episode ends there is nothing to look at.
-        """
-        settled, hope = self.places.settled[:, x], self.places.hope[:, x]
-        unsettled: BoolArray = ~settled | (hope > np.max(self.places.best[:, x], where=settled, initial=0.0))
-        if self._layout.ends_early:
-            endings, passing = self._layout.endings, find_passing(self._layout, self.dynamics.counts(x))
-            unsettled &= (endings.mask & ~passing).any(axis=1)
-        return unsettled
-
-    def _hopes(self, x: int) -> FloatArray:
-        """Return what an ending that is not settled can be worth, (S_H,)."""
-        hope = self.places.hope[:, x]
-        if not self._layout.ends_early:
-            return hope
-        siblings, settled, best = (
-            self._layout.endings.siblings,
-            self.places.settled[:, x],
-            self.places.best[:, x],
-        )
-        return np.minimum(hope, bound_by_siblings(siblings, settled, best))
+    @property
+    def _planner(self) -> Planner:
+        return Planner(self._layout, self.dynamics)
 
     def _passing(self, told: TuplePlace) -> BoolArray | None:
         """Return the actions (K,) of an ending that hardly ever end an episode, None where all do."""

@@ -37,6 +37,7 @@ from tacit.decoding.together import (
 )
 from tacit.decoding.tuples import counted_shape
 from tacit.learning.early_endings import read_left_out, save_left_out
+from tacit.learning.outlook import Outlook
 from tacit.problem.layout import Layout
 
 HALVED = 2
@@ -156,6 +157,21 @@ class Places:
             renewed |= self._read_alike(known_of, renewed, places)
         changes += (change for at, pair in renewed.items() for change in self._put(at, *pair))
         return (*changes, assign(self, "_leanings", leanings), assign(self, "beliefs", beliefs))
+
+    def outlook(self, group: int) -> Outlook:
+        """Return what is known of all endings in a context group."""
+        return Outlook(
+            self.worth[:, group],
+            self.settled[:, group],
+            self.doubtful[:, group],
+            self.best[:, group],
+            self.hope[:, group],
+            self.wanted[:, group],
+            lambda: self._tuples_in(group),
+        )
+
+    def _tuples_in(self, group: int) -> int:
+        return sum(self.counts.tuples(s, group) for s in range(self._shape[0]))
 
     def decode(self, told: TuplePlace) -> tuple[float, tuple[float, float]] | None:
         """Return what a tuple's feedback decodes to, with bounds, or None if its place is not settled."""

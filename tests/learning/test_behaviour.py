@@ -15,7 +15,7 @@ from tacit.envs.layered import LayeredEnv
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp, suite_settings
 from tacit.envs.synthetic import synthetic, synthetic_mdp
 from tacit.experiments.learners import LEARNERS
-from tacit.learning import fast
+from tacit.learning import outlook
 from tacit.learning.settings import CollectionSettings, HomingSettings, Settings
 from tacit.planning.regression import OracleSettings
 from tacit.problem.layout import Layout
@@ -149,7 +149,7 @@ def lock_env(turns=9, actions=10, consolation=0.3):
 def test_the_fast_recipe_opens_a_lock_beside_a_consolation(hopes, monkeypatch):
     """0.9 behind one way in 100 million, 0.3 beside it; the control never explores."""
     if not hopes:
-        monkeypatch.setattr(fast, "pays_to_explore", lambda *known: False)
+        monkeypatch.setattr(outlook, "pays_to_explore", lambda *known: False)
     env = lock_env()
     agent = LEARNERS["tacit_fast"].make(env.layout, BUDGET, 0)
     _, _, regrets, _ = Simulation(agent, GymSource(env), 0, env.mdp).run(3000).arrays()
