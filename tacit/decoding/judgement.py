@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -146,12 +146,17 @@ class Judgement:
 
     def reward_bounds(self, y: int, a: int) -> tuple[float, float]:
         """Return between what a feedback after an action may mean, so that the means over feedback bound f_a."""
-        low, high = (float(bound[a]) for bound in self.bounds())
-        f, meant = float(self.f[a]), float(posterior_reward(self.f, self.phi[[y]], self.tuples)[0, a])
-        lowest = meant * low / f if f > 0 else 0.0
-        return min(lowest, float(self.rewards[y, a])), 1 - (1 - meant) * (
-            (1 - high) / (1 - f) if f < 1 else 0.0
-        )
+        low, high = self._reward_bounds
+        return float(low[y, a]), float(high[y, a])
+
+    @cached_property
+    def _reward_bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Return the bounds of all, (Y, K) each: a place is judged once and asked in every episode that ends there."""
+        (low, high), f = self.bounds(), self.f
+        meant = posterior_reward(f, self.phi, self.tuples)  # (Y, K)
+        down = np.divide(low, f, out=np.zeros_like(f), where=f > 0)
+        up = np.divide(1 - high, 1 - f, out=np.zeros_like(f), where=f < 1)
+        return np.minimum(meant * down, self.rewards), 1 - (1 - meant) * up
 
     def theta(self, level: float = LEVEL) -> Interval:
         """Return max_a f_a with a simultaneous Clopper-Pearson interval over the actions."""
