@@ -9,6 +9,7 @@ from tacit.baselines.last_step_igl import LastStepExploration, LastStepIGL
 from tacit.baselines.uniform import Uniform
 from tacit.learning.collection import Collection
 from tacit.learning.fast import FastLearning
+from tacit.learning.generalising import GeneralisingLearning
 from tacit.learning.homing import Homing
 from tacit.learning.policy_learning import PolicyLearning
 from tacit.learning.stage import LayeredStage
@@ -16,7 +17,7 @@ from tacit.learning.stage import LayeredStage
 STAGES: Mapping[str, type[LayeredStage]] = {
     stage.name: stage
     for stage in (
-        *(Homing, Collection, PolicyLearning, FastLearning),
+        *(Homing, Collection, PolicyLearning, FastLearning, GeneralisingLearning),
         *(Uniform, FeedbackAsReward, LastStepExploration, LastStepIGL),
     )
 }

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtr
 
-from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -45,16 +45,24 @@ class GroupRewards(NamedTuple):
     hope: FloatArray
     meant: FloatArray
 
-    def draw(self, group: int, mask: BoolArray, generator: np.random.Generator) -> FloatArray:
-        """Return one draw of f (S, K) of a group: by its error where it is known, of what may be where it is not."""
-        noise = generator.standard_normal(mask.shape)
-        centre = logit(np.clip(self.f[group], LEAST, 1 - LEAST))
-        told = expit(centre + self.spread[group] * noise)
-        others = 1 - generator.random(mask.shape) ** (1 / OTHERS)  # Beta(1, 4)
-        chance = np.where(mask, generator.random(mask.shape), -1.0)
-        others[np.arange(len(mask)), chance.argmax(axis=1)] = 1.0
-        may_be = others * (self.hope[group] * generator.random(len(mask)))[:, None]
-        return np.where(mask, np.where(self.known[group][:, None], told, may_be), 0.0)
+    def draws(self, groups: IntArray, mask: BoolArray, normals: FloatArray) -> FloatArray:
+        """Return what f of each of some groups (B,) may be, (B, S, K), by standard normal numbers of that shape.
+
+        Where it is known, by its error; where it is not, one action is best, and pleases up to what may be hoped for.
+        """
+        told = expit(self._logits[groups] + self.spread[groups] * normals)
+        known = self.known[groups]
+        if known.all():
+            return np.where(mask, told, 0.0)
+        chances = ndtr(normals)
+        best = np.where(mask, chances, -1.0).argmax(axis=2)[:, :, None]
+        others = np.where(np.arange(mask.shape[1]) == best, 1.0, 1 - chances ** (1 / OTHERS))  # Beta(1, 4)
+        level = self.hope[groups] * chances[::-1, :, 0]  # the first number of another draw
+        return np.where(mask, np.where(known[:, :, None], told, others * level[:, :, None]), 0.0)
+
+    @property
+    def _logits(self) -> FloatArray:
+        return np.asarray(logit(np.clip(self.f, LEAST, 1 - LEAST)))
 
     def to_state(self) -> dict[str, Any]:
         """Return the arrays that `from_state` reads."""

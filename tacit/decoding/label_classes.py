@@ -104,14 +104,16 @@ class LabelClasses:
         own = self._own(u)
         return mixed if own is None else np.where(own.known[u][:, None], own.f[u], mixed)
 
-    def draw(self, u: int, generator: np.random.Generator, row: FloatArray | None = None) -> FloatArray:
-        """Return one draw of what pleases a label, (S, K): of its class, then of what pleases that."""
-        chances = self.posterior(u, row)
-        z = int(generator.choice(len(chances), p=chances / chances.sum()))
-        drawn, own = self.judged.draw(z, self.mask, generator), self._own(u)
+    def draws(self, u: int, normals: FloatArray, row: FloatArray | None = None) -> FloatArray:
+        """Return what may please a label, (B, S, K), by standard normal numbers: each class as often as it may be its."""
+        B, own = len(normals), self._own(u)
+        places = (np.arange(B) + 0.5) / B
+        classes = np.minimum(np.searchsorted(np.cumsum(self.posterior(u, row)), places), self.n_classes - 1)
+        drawn = self.judged.draws(classes, self.mask, normals)
         if own is None:
             return drawn
-        return np.where(own.known[u][:, None], own.draw(u, self.mask, generator), drawn)
+        alone = own.draws(np.full(B, u), self.mask, normals)
+        return np.where(own.known[u][:, None], alone, drawn)
 
     def told(self, u: int, s: int, a: int, w: int, row: FloatArray | None = None) -> float:
         """Return Pr[r = 1 | u, s, a, w]: by what the word means to the classes that may have said it."""

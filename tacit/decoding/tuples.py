@@ -19,6 +19,9 @@ from tacit.base.saved import Saved
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite, Space
 
+LEAST_WEIGHT = 1e-9
+"""Of a saved tuple: no state has more actions than one in this."""
+
 Row = TypeVar("Row")
 TupleRow = tuple[Encoded, int, int, Encoded, float, int]
 """Context, ending, action, feedback, weight and position of one episode."""
@@ -123,17 +126,19 @@ class Reservoir(Generic[Row]):
 
 
 class TupleStore:
-    """Tuples of uniform actions as they come in, and how many each ending has (`found`, (S_H,))."""
+    """Tuples as they come in, and how many each ending has (`found`, (S_H,))."""
 
     def __init__(self, layout: Layout, rows: Sequence[TupleRow] = ()) -> None:
         self.rows: list[TupleRow] = []
         self.found = np.zeros(layout.endings.size, dtype=np.int64)
         for row in rows:
-            commit(self.learn(*row[:4]))
+            commit(self.learn(*row[:5]))
 
-    def learn(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> Changes:
-        """Return what one tuple more changes."""
-        row = (context, ending, action, feedback, 1.0, len(self.rows))
+    def learn(
+        self, context: Encoded, ending: int, action: int, feedback: Encoded, weight: float = 1.0
+    ) -> Changes:
+        """Return what one tuple more changes; it weighs 1 if its action was uniform."""
+        row = (context, ending, action, feedback, weight, len(self.rows))
         return extend(self.rows, [row]), put(self.found, ending, self.found[ending] + 1)
 
     def tuples(self) -> Tuples:
@@ -143,14 +148,15 @@ class TupleStore:
     def to_state(self) -> dict[str, Any]:
         """Return the columns that tell tuples apart."""
         columns = vars(self.tuples())
-        return {name: columns[name] for name in ("contexts", "states", "actions", "feedback")}
+        return {name: columns[name] for name in ("contexts", "states", "actions", "feedback", "weights")}
 
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> TupleStore:
         """Return the store that `to_state` described."""
         saved = Saved.of(state)
         states, actions = (saved.wholes(name, (None,)) for name in ("states", "actions"))
-        tuples = Tuples(saved["contexts"], states, actions, saved["feedback"])
+        weights = saved.floats("weights", states.shape, LEAST_WEIGHT)
+        tuples = Tuples(saved["contexts"], states, actions, saved["feedback"], weights)
         if not len(tuples):
             return TupleStore(layout)
         check_tuples(layout, tuples)

@@ -11,6 +11,7 @@ from tacit.base.saved import Saved
 from tacit.base.validation import check_whole
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.fast import FastLearning
+from tacit.learning.generalising import GeneralisingLearning, is_counted
 from tacit.learning.homing import Homing
 from tacit.learning.regrowth import regrow_plan
 from tacit.learning.settings import Settings
@@ -49,7 +50,9 @@ class Layered:
 
     def first_stage(self) -> LayeredStage:
         """Return the stage that the recipe begins with: homing for the paper's Algorithm 1."""
-        return Homing(self.setup) if self.settings.recipe == "paper" else FastLearning(self.setup)
+        if self.settings.recipe == "paper":
+            return Homing(self.setup)
+        return FastLearning(self.setup) if is_counted(self.layout) else GeneralisingLearning(self.setup)
 
     def restore_stage(
         self, name: str, state: Mapping[str, Any], stages: Mapping[str, type[LayeredStage]]

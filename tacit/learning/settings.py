@@ -28,6 +28,8 @@ from tacit.problem.layout import Layout
 from tacit.trust.watches import DriftSettings
 
 RECIPES = ("fast", "paper")
+INLINE, BESIDE = "inline", "beside"
+"""Where fits are made: in the call that they are due in, or in a process of their own while decisions go on."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,17 @@ class FastSettings:
     """Tacit's own recipe (`tacit.learning.fast`); chosen on random problems (seeds 1000 and up) and then frozen.
 
     `gamma_scale` is that of gamma_t = scale H √(K t). When a state is settled, `JudgementSettings` say; how long it is
-    explored follows from what is unknown (`tacit.planning.exploring`).
+    explored follows from what is unknown (`tacit.planning.exploring`). Where contexts are not counted, `fits` are made
+    "inline", in the call of `end` that they are due in, or "beside", in a process of their own, while decisions go on
+    by the last one (`tacit.learning.generalising`).
     """
 
     gamma_scale: float = 12.0
+    fits: str = INLINE
 
     def __post_init__(self) -> None:
         check_number("gamma_scale", self.gamma_scale, 0, math.inf)
+        check_choice("fits", self.fits, (INLINE, BESIDE))
 
 
 @dataclass(frozen=True)

@@ -144,13 +144,14 @@ def _list_known(
 ) -> Iterator[tuple[Encoded, int, Encoded | None, int, int]]:
     """Yield context, last state, feedback and reward of what is known, with how many times it is."""
     for anchor in anchors:
-        yield *_encode_anchor(layout, anchor), anchor.reward, 1
+        yield *encode_anchor(layout, anchor), anchor.reward, 1
     for (s, x), table in outcomes.tables() if outcomes is not None else ():
         for y, reward in np.argwhere(table > 0).tolist():
             yield x, s, y, reward, int(table[y, reward])
 
 
-def _encode_anchor(layout: Layout, anchor: Anchor) -> tuple[Encoded, int, Encoded | None]:
+def encode_anchor(layout: Layout, anchor: Anchor) -> tuple[Encoded, int, Encoded | None]:
+    """Return context, ending and feedback of an anchor as the layout encodes them."""
     s = layout.endings.find(anchor.state)
     if anchor.reward not in (0, 1):
         raise ValueError(

@@ -1,0 +1,66 @@
+"""Work in a process of its own, beside what goes on here: begun, asked for now and then, taken when it is done.
+
+The process is begun with the first task and kept for the next. What it is given and gives back goes through a pipe of
+this program's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Beside(Generic[T]):
+    """One task at a time, in another process.
+
+    >>> beside = Beside()
+    >>> beside.begin(sum, [1, 2])
+    >>> beside.wait()
+    3
+    >>> beside.busy
+    False
+    >>> beside.stop()
+    """
+
+    def __init__(self) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        self._task: Future[T] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Return whether there is a task whose result was not taken yet."""
+        return self._task is not None
+
+    @property
+    def done(self) -> bool:
+        """Return whether there is a result to take."""
+        return self._task is not None and self._task.done()
+
+    def begin(self, work: Callable[..., T], *arguments: object) -> None:
+        """Begin a task; there must be none whose result was not taken."""
+        if self._task is not None:
+            raise ValueError("one task at a time is done beside, another is under way; wait for it first")
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+        self._task = self._pool.submit(work, *arguments)
+
+    def wait(self) -> T:
+        """Return what the task came to, as soon as it is done, or raise what it raised."""
+        if self._task is None:
+            raise ValueError("there is no task to wait for; begin one first")
+        task, self._task = self._task, None
+        return task.result()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what a copy is made of: one that has begun nothing."""
+        return {"_pool": None, "_task": None}
+
+    def stop(self) -> None:
+        """End the process; a task that is under way is lost."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool = self._task = None

@@ -1,0 +1,163 @@
+"""A context that is a vector as the terms that are learned on, the first of them 1.
+
+Features are standardised: those that do not vary and those that another one gives exactly are dropped, and what stands
+far out is cut, so that neither a scale nor a slip of the pen matters. Where features are many, their principal components
+stand for them. Of these, z, there are
+
+    linear      1, z
+    quadratic   1, z, z_i z_j
+    regions     1, how near z is to each of some centres c: exp(-|z - c|^2 / 2 h^2), divided by their sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.saved import Saved
+from tacit.decoding.centres import find_centres, nearest
+
+FARTHEST = 4.0
+"""Standard deviations from the mean at which features are cut."""
+VARIES = 1e-9
+"""Of the largest value: a standard deviation below this is rounding."""
+SAME = 1 - 1e-9
+"""The absolute correlation from which on a feature is another one's duplicate."""
+MOST_FEATURES, MOST_COMPONENTS = 64, 50
+"""Features that are taken as they are; of more, so many leading components."""
+MOST_PRODUCTS = 250
+"""Products that a quadratic basis may have."""
+WIDTH = 0.5
+"""Of a region, h: times the root mean square distance of contexts to their centres."""
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """z = cut((x - mean) / scale)[kept], (d,) to (P,), times the `axes` (kept, P) where there are some.
+
+    With `pairs` (2, Q) also products, with `centres` (J, P) nearness to them, by a `width`, in place of z.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    kept: IntArray
+    axes: FloatArray | None = None
+    pairs: IntArray | None = None
+    centres: FloatArray | None = None
+    width: float = 1.0
+
+    @property
+    def kind(self) -> str:
+        """Return "constant", "linear", "quadratic" or "regions"."""
+        if self.centres is not None:
+            return "regions"
+        return "constant" if not len(self.kept) else "linear" if self.pairs is None else "quadratic"
+
+    @property
+    def n_terms(self) -> int:
+        """Return how many terms there are."""
+        if self.centres is not None:
+            return 1 + len(self.centres)
+        linear = 1 + (len(self.kept) if self.axes is None else self.axes.shape[1])
+        return linear + (0 if self.pairs is None else self.pairs.shape[1])
+
+    def standardised(self, contexts: FloatArray) -> FloatArray:
+        """Return z of contexts (n, d), (n, P), or of one (d,), (P,)."""
+        z = (contexts[..., self.kept] - self.mean) / self.scale
+        z = np.minimum(np.maximum(z, -FARTHEST), FARTHEST)
+        return z if self.axes is None else np.asarray(z @ self.axes)
+
+    def __call__(self, contexts: FloatArray) -> FloatArray:
+        """Return the terms of contexts (n, d), (n, L), or of one (d,), (L,)."""
+        z, one = self.standardised(contexts), np.ones((*contexts.shape[:-1], 1))
+        if self.centres is not None:
+            return np.concatenate([one, nearness(z, self.centres, self.width)], axis=-1)
+        if self.pairs is None:
+            return np.concatenate([one, z], axis=-1)
+        return np.concatenate([one, z, z[..., self.pairs[0]] * z[..., self.pairs[1]]], axis=-1)
+
+    def constant(self) -> Basis:
+        """Return the basis that knows nothing of the context: 1 alone."""
+        nothing = np.zeros(0)
+        return Basis(nothing, nothing, np.zeros(0, dtype=np.int64))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return arrays from which `from_state` rebuilds it."""
+        return dict(vars(self))
+
+    @staticmethod
+    def from_state(state: Mapping[str, Any], dimension: int) -> Basis:
+        """Return the basis of contexts (d,) that `to_state` described."""
+        saved = Saved.of(state)
+        kept = saved.indices("kept", dimension)
+        axes = saved.floats("axes", (len(kept), None)) if saved.has("axes") else None
+        P = len(kept) if axes is None else axes.shape[1]
+        pairs = saved.wholes("pairs", (2, None)) if saved.has("pairs") else None
+        saved.check(pairs is None or not pairs.size or pairs.max() < P, "pairs", f"of {P} features")
+        return Basis(
+            *(saved.floats("mean", kept.shape), saved.floats("scale", kept.shape, low=1e-300), kept, axes, pairs),
+            saved.floats("centres", (None, P)) if saved.has("centres") else None,
+            saved.number("width", 1e-300),
+        )
+
+
+def fit_basis(contexts: FloatArray) -> Basis:
+    """Return the basis of contexts (n, d).
+
+    >>> x = np.random.default_rng(0).normal(size=(500, 3)) * [1.0, 1e6, 0.0] + [0.0, 3e6, 5.0]
+    >>> basis = fit_basis(np.column_stack([x, -2 * x[:, 0]]))
+    >>> basis.kept.tolist(), basis(np.array([1.0, 4e6, 5.0, 0.0])).round().tolist()
+    ([0, 1], [1.0, 1.0, 1.0])
+    """
+    mean, scale = contexts.mean(axis=0), contexts.std(axis=0)
+    largest = np.abs(contexts).max(axis=0, initial=0.0)
+    varies = np.flatnonzero(scale > VARIES * np.maximum(largest, 1e-290))
+    kept = varies[_distinct((contexts[:, varies] - mean[varies]) / scale[varies])]
+    basis = Basis(mean[kept], scale[kept], kept)
+    if len(kept) <= MOST_FEATURES:
+        return basis
+    return replace(basis, axes=_leading_axes(basis(contexts)[:, 1:]))
+
+
+def with_products(basis: Basis) -> Basis | None:
+    """Return a linear basis with products of its terms, None where they are too many, or none."""
+    P = basis.n_terms - 1
+    if not 0 < P * (P + 1) // 2 <= MOST_PRODUCTS:
+        return None
+    return replace(basis, pairs=np.array(np.triu_indices(P)))
+
+
+def with_regions(
+    basis: Basis, contexts: FloatArray, n_regions: int, generator: np.random.Generator
+) -> Basis | None:
+    """Return the regions of contexts (n, d) around so many centres, None where there is nothing to be near to."""
+    z = basis.standardised(contexts)
+    if not z.shape[1]:
+        return None
+    centres = find_centres(z, n_regions, generator)
+    spread = float(np.sqrt(((z - centres[nearest(z, centres)]) ** 2).sum(axis=1).mean()))
+    return replace(basis, centres=centres, width=max(WIDTH * spread, 1e-9))
+
+
+def nearness(z: FloatArray, centres: FloatArray, width: float) -> FloatArray:
+    """Return how near points (n, P), or one (P,), are to each of the centres (J, P): shares (n, J) that add up to 1."""
+    logs = (2 * z @ centres.T - (centres**2).sum(axis=1)) / (2 * width**2)
+    weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def _distinct(z: FloatArray) -> IntArray:
+    """Return the columns (n, d) that no earlier one gives exactly."""
+    same = np.abs(z.T @ z) >= SAME * max(len(z), 1)
+    return np.asarray(np.flatnonzero(~np.triu(same, 1).any(axis=0)))
+
+
+def _leading_axes(z: FloatArray) -> FloatArray:
+    """Return axes (d, P) of the leading principal components, the first of variance 1."""
+    values, vectors = np.linalg.eigh(z.T @ z / len(z))
+    leading = np.argsort(values)[::-1][:MOST_COMPONENTS]
+    return np.asarray(vectors[:, leading] / np.sqrt(values.max()))

@@ -1,0 +1,72 @@
+"""The forms that what pleases and what words mean may take over contexts: of which terms, and how strongly held back."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.decoding.context_bases import Basis, with_products, with_regions
+from tacit.decoding.personal_likelihood import Ridge
+
+UNIT_SPREAD = 1.5
+"""The standard deviation of what units are told to begin with."""
+
+
+class Form(NamedTuple):
+    """A form of the model: of which terms, how many units or regions it has, and the ridge."""
+
+    terms: str
+    size: int
+    ridge: Ridge
+
+    def basis(self, linear: Basis, contexts: FloatArray, generator: np.random.Generator) -> Basis | None:
+        """Return the terms of the form, made of linear ones for contexts (n, d); None where it cannot be."""
+        n = len(contexts)
+        if self.terms == "constant":
+            return linear.constant()
+        if linear.n_terms == 1:
+            return None
+        if self.terms == "quadratic":
+            return with_products(linear)
+        if self.terms == "regions":
+            return with_regions(linear, contexts, self.size, generator)
+        few = self.size * TUPLES_PER_UNIT <= n and linear.n_terms <= MOST_FOR_UNITS
+        return linear if few or not self.size else None
+
+    def units(self, terms: int, generator: np.random.Generator) -> FloatArray:
+        """Return the units (M, L) that it begins with; none of most forms."""
+        M = self.size if self.terms == "units" else 0
+        return generator.standard_normal((M, terms)) * (UNIT_SPREAD / math.sqrt(max(terms - 1, 1)))
+
+
+
+PLAIN = Ridge()
+FORMS = (
+    Form("constant", 0, PLAIN),
+    Form("linear", 0, PLAIN),
+    Form("quadratic", 0, PLAIN),
+    Form("units", 10, Ridge(meaning=1.0, unit=2.0)),
+    Form("units", 16, Ridge(meaning=1.0, unit=6.0)),
+    *(Form("regions", J, PLAIN) for J in (10, 20, 40, 80, 160)),
+)
+"""The forms that are tried, chosen on problems of `benchmarks/context_world` (seeds 1,000,000 and up)."""
+TUPLES_PER_UNIT, TUPLES_PER_REGION = 30, 25
+"""Tuples there must be for each unit, and for each region, of a form."""
+MOST_FOR_UNITS = 40
+"""Terms that units can be made of: of more, there are too many to learn."""
+MOST_REGIONS = 2
+"""Numbers of regions that are tried, of those that there are tuples for the largest."""
+
+
+
+def list_forms(n: int) -> list[Form]:
+    """Return the forms that n tuples may tell apart: of regions no more than two numbers.
+
+    >>> [form.size for form in list_forms(1200) if form.terms == "regions"]
+    [20, 40]
+    """
+    regions = [form for form in FORMS if form.terms == "regions" and form.size * TUPLES_PER_REGION <= n]
+    return [form for form in FORMS if form.terms != "regions"] + regions[-MOST_REGIONS:]

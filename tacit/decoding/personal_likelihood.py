@@ -1,0 +1,279 @@
+"""How likely what people said is, where what pleases and what words mean depend on the context, a vector.
+
+Given the context x, the ending s and whether the person is pleased, a word does not depend on the action
+(Assumption 2.1), whatever rule drew it:
+
+    Pr[w | x, s, a] = f(x, s, a) g_1(w | x, s) + (1 - f(x, s, a)) g_0(w | x, s),
+    f = sigmoid(theta_{s,a} u(x)),      g_r = softmax_w((Gamma_{r,w} + Delta_{r,s,w}) u(x)),
+
+with u(x) = (1, z, tanh(A (1, z))) of the standardised context z (`tacit.decoding.context_bases`). Gamma is what words
+mean everywhere, Delta how that differs at an ending; the units A serve both sides. Within a context (f, g_1, g_0) and
+(1 - f, g_0, g_1) are equally likely. The belief that rewarding actions are the minority tells them apart: it costs
+where mean_a f(x_i, s_i, a) > 1/2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, log_softmax
+
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.jit import kernel
+
+MINORITY_COST = 8.0
+"""Nats that a tuple costs, times 4, whose context takes all actions to be rewarding: a region is worth turning."""
+LEAST_GAIN = 1e-6
+"""The share of the cost that a step must gain."""
+LEAST = 1e-12
+"""Chances of words and of pleasing are no smaller, so that logarithms are finite."""
+MEMORY = 15
+"""Steps that the quasi-Newton method remembers."""
+
+
+class Ridge(NamedTuple):
+    """Half of these times their squares is what parameters cost: of f its constant and slopes, Gamma, Delta, units."""
+
+    constant: float = 0.05
+    slope: float = 1.0
+    meaning: float = 0.3
+    difference: float = 1.0
+    unit: float = 2.0
+
+    def times(self, factor: float) -> Ridge:
+        """Return all of them so many times as strong, but the constant's."""
+        return Ridge(self.constant, *(factor * value for value in self[1:]))
+
+
+class Heard(NamedTuple):
+    """Tuples in the order of their endings, which `bounds` (S + 1,) part.
+
+    `linear` (n, 1 + P) are the contexts as (1, z), `actions` (n,) and `words` (n,) indices.
+    """
+
+    linear: FloatArray
+    actions: IntArray
+    words: IntArray
+    bounds: IntArray
+
+
+class Parameters(NamedTuple):
+    """Of the likelihood: `units` (M, 1 + P), `theta` (S, K, D), `gamma` (2, W, D) and `delta` (2, S, W, D).
+
+    D = 1 + P + M; delta is zero where there is one ending.
+    """
+
+    units: FloatArray
+    theta: FloatArray
+    gamma: FloatArray
+    delta: FloatArray
+
+    def flat(self) -> FloatArray:
+        """Return them one after the other; delta only where there are several endings."""
+        return np.concatenate([part.ravel() for part in (self if len(self.theta) > 1 else self[:3])])
+
+    def like(self, flat: FloatArray) -> Parameters:
+        """Return parameters of these shapes from a flat vector."""
+        parts = np.split(flat, np.cumsum([self.units.size, self.theta.size, self.gamma.size]))
+        if not len(parts[3]):
+            parts[3] = np.zeros(self.delta.size)
+        return Parameters(*(part.reshape(own.shape) for part, own in zip(parts, self, strict=True)))
+
+    def joined(self, s: int) -> FloatArray:
+        """Return what is multiplied by u(x) at an ending: theta, and the two meanings of words, (K + 2 W, D)."""
+        return np.concatenate([self.theta[s], *(self.gamma + self.delta[:, s])])
+
+
+class Fitted(NamedTuple):
+    """Where a climb came to, and what that costs: minus the log likelihood, and what is believed beforehand."""
+
+    parameters: Parameters
+    cost: float
+
+
+def no_parameters(mask: BoolArray, words: int, linear: int, units: FloatArray) -> Parameters:
+    """Return parameters that are all zero, but for the units (M, 1 + P)."""
+    D, S = linear + len(units), len(mask)
+    return Parameters(units, np.zeros((*mask.shape, D)), np.zeros((2, words, D)), np.zeros((2, S, words, D)))
+
+
+def hear(
+    linear: FloatArray, endings: IntArray, actions: IntArray, words: IntArray, n_endings: int
+) -> tuple[Heard, IntArray]:
+    """Return tuples in the order of their endings, and that order, (n,)."""
+    order = np.argsort(endings, kind="stable")
+    bounds = np.searchsorted(endings[order], np.arange(n_endings + 1))
+    heard = Heard(np.ascontiguousarray(linear[order]), actions[order], words[order], np.asarray(bounds))
+    return heard, np.asarray(order)
+
+
+def with_units(linear: FloatArray, units: FloatArray) -> FloatArray:
+    """Return u(x) = (1, z, tanh(A (1, z))) of contexts (n, 1 + P) or of one (1 + P,)."""
+    if not len(units):
+        return linear
+    return np.concatenate([linear, np.tanh(linear @ units.T)], axis=-1)
+
+
+def climb_likelihood(
+    heard: Heard, mask: BoolArray, start: Parameters, ridge: Ridge, steps: int, rho: FloatArray | None = None
+) -> Fitted:
+    """Return what `steps` of L-BFGS from `start` lead to; with `rho` (n,), who was pleased is taken as known so far."""
+    n = max(len(heard.words), 1)
+
+    def cost(flat: FloatArray) -> tuple[float, FloatArray]:
+        value, slopes = penalised_cost(heard, mask, start.like(flat), ridge, rho)
+        return value / n, slopes.flat() / n
+
+    options = {"maxiter": steps, "maxcor": MEMORY, "ftol": LEAST_GAIN, "gtol": 1e-7}
+    found = minimize(cost, start.flat(), jac=True, method="L-BFGS-B", options=options)
+    return Fitted(start.like(np.asarray(found.x)), float(found.fun) * n)
+
+
+def penalised_cost(
+    heard: Heard, mask: BoolArray, at: Parameters, ridge: Ridge, rho: FloatArray | None = None
+) -> tuple[float, Parameters]:
+    """Return what parameters cost and its gradient.
+
+    With rho_i = Pr[r_i = 1 | x_i, s_i, a_i, w_i] the gradient of the log likelihood is rho_i - f_i for the logit of
+    f and rho_i (1[w = w_i] - g_1), (1 - rho_i) (1[w = w_i] - g_0) for those of words.
+    """
+    slopes = Parameters(*(np.zeros(part.shape) for part in at))
+    total, (L, W) = 0.0, (heard.linear.shape[1], at.gamma.shape[1])
+    for s, allowed in enumerate(mask):
+        rows = slice(*heard.bounds[s : s + 2])
+        z, weights = heard.linear[rows], at.joined(s)
+        u = with_units(z, at.units)
+        known = None if rho is None else rho[rows]
+        logits = u @ weights.T  # (n, K + 2 W)
+        cost, back = weigh(logits, heard.actions[rows], heard.words[rows], allowed, known)
+        total += cost
+        slope = back.T @ u  # (K + 2 W, D)
+        slopes.theta[s] += slope[: -2 * W]
+        slopes.gamma[...] += slope[-2 * W :].reshape(at.gamma.shape)
+        slopes.delta[:, s] += slope[-2 * W :].reshape(at.gamma.shape)
+        if len(at.units):
+            slopes.units[...] += ((back @ weights[:, L:]) * (1 - u[:, L:] ** 2)).T @ z
+    return total + _add_ridge(at, ridge, slopes), slopes
+
+
+def slope_ridge(ridge: Ridge, terms: int) -> FloatArray:
+    """Return the ridge of each of the terms of f, (D,)."""
+    weights = np.full(terms, ridge.slope)
+    weights[0] = ridge.constant
+    return weights
+
+
+def _add_ridge(at: Parameters, ridge: Ridge, slopes: Parameters) -> float:
+    """Return what parameters cost by themselves, and add its gradient."""
+    total = 0.0
+    strengths: tuple[float | FloatArray, ...] = (
+        ridge.unit,
+        slope_ridge(ridge, at.theta.shape[2]),
+        ridge.meaning,
+        ridge.difference,
+    )
+    for strength, values, slope in zip(strengths, at, slopes, strict=True):
+        slope[...] += strength * values
+        total += 0.5 * float((strength * values**2).sum())
+    return total
+
+
+def weigh(
+    logits: FloatArray, actions: IntArray, words: IntArray, allowed: BoolArray, known: FloatArray | None
+) -> tuple[float, FloatArray]:
+    """Return the cost of tuples with these logits (n, K + 2 W) of f, g_0 and g_1, and its gradient, as large.
+
+    `known` (n,) is rho where it is taken as known.
+    """
+    K, back = len(allowed), np.empty_like(logits)
+    shift(logits, K, back)
+    np.exp(back, out=back)
+    kinds, above = np.empty((4, len(logits))), np.empty(len(logits))
+    spread(logits, back, actions, words, allowed, np.zeros(0) if known is None else known, kinds, above)
+    f, one, zero, rho = kinds
+    cost = MINORITY_COST * float((above**2).sum())
+    if known is None:
+        return cost - float(np.log(f * one + (1 - f) * zero).sum()), back
+    return cost - float((rho * np.log(f * one) + (1 - rho) * np.log((1 - f) * zero)).sum()), back
+
+
+@kernel
+def shift(logits: FloatArray, K: int, shifted: FloatArray) -> None:
+    """Write what is exponentiated: minus the absolute logits of f, and those of words below the largest of a meaning."""
+    W = (logits.shape[1] - K) // 2
+    for i in range(len(logits)):
+        for a in range(K):
+            shifted[i, a] = -abs(logits[i, a])
+        for begin in (K, K + W):
+            top = logits[i, begin]
+            for w in range(begin + 1, begin + W):
+                top = max(top, logits[i, w])
+            for w in range(begin, begin + W):
+                shifted[i, w] = logits[i, w] - top
+
+
+@kernel
+def spread(
+    logits: FloatArray,
+    back: FloatArray,
+    actions: IntArray,
+    words: IntArray,
+    allowed: BoolArray,
+    known: FloatArray,
+    kinds: FloatArray,
+    above: FloatArray,
+) -> None:
+    """Turn exponentials (n, K + 2 W) into the gradient, and write f, g_1(w_i), g_0(w_i), rho, and mean f above 1/2."""
+    K, count = len(allowed), max(allowed.sum(), 1)
+    W, chances = (logits.shape[1] - K) // 2, np.zeros(K)
+    for i in range(len(words)):
+        mean, taken, said = 0.0, actions[i], words[i]
+        for a in range(K):
+            chances[a] = (1.0 if logits[i, a] > 0 else back[i, a]) / (1 + back[i, a])
+            mean += chances[a] / count if allowed[a] else 0.0
+            back[i, a] = 0.0
+        for begin in (K, K + W):
+            mass = 0.0
+            for w in range(begin, begin + W):
+                mass += back[i, w]
+            for w in range(begin, begin + W):
+                back[i, w] /= mass
+        f = min(max(chances[taken], LEAST), 1 - LEAST)
+        zero, one = max(back[i, K + said], LEAST), max(back[i, K + W + said], LEAST)
+        rho = known[i] if len(known) else f * one / (f * one + (1 - f) * zero)
+        for w in range(W):
+            back[i, K + w] *= 1 - rho
+            back[i, K + W + w] *= rho
+        back[i, K + said] -= 1 - rho
+        back[i, K + W + said] -= rho
+        back[i, taken] = f - rho
+        above[i] = max(mean - 0.5, 0.0) if count > 1 else 0.0
+        if above[i] > 0:
+            for a in range(K):
+                slope = chances[a] * (1 - chances[a]) if allowed[a] else 0.0
+                back[i, a] += 2 * MINORITY_COST / count * above[i] * slope
+        kinds[0, i], kinds[1, i], kinds[2, i], kinds[3, i] = f, one, zero, rho
+
+
+class Told(NamedTuple):
+    """Of each tuple, all (n,): its log likelihood, rho = Pr[r = 1 | x, s, a, w], and f(x, s, a)."""
+
+    logs: FloatArray
+    rho: FloatArray
+    f: FloatArray
+
+
+def tell(heard: Heard, at: Parameters) -> Told:
+    """Return what parameters say of each tuple."""
+    told, W = Told(*np.zeros((3, len(heard.words)))), at.gamma.shape[1]
+    for s in range(len(at.theta)):
+        rows = slice(*heard.bounds[s : s + 2])
+        u, words = with_units(heard.linear[rows], at.units), heard.words[rows]
+        logits, here = u @ at.joined(s).T, np.arange(len(u))
+        eta = logits[here, heard.actions[rows]]
+        one = log_expit(eta) + log_softmax(logits[:, -W:], axis=1)[here, words]
+        zero = log_expit(-eta) + log_softmax(logits[:, -2 * W : -W], axis=1)[here, words]
+        told.logs[rows], told.rho[rows], told.f[rows] = np.logaddexp(one, zero), expit(one - zero), expit(eta)
+    return told

@@ -1,0 +1,139 @@
+"""What pleases and what words mean for people who are known by a vector: the fitted model, and how sure it is.
+
+The likelihood is that of `tacit.decoding.personal_likelihood`; `tacit.decoding.personal_fit` fits it. How sure f is says
+Laplace: for each ending and action the precision of theta is the ridge plus sum_i (rho_i - f_i)^2 u_i u_i^T over its
+tuples, which counts words that tell little for little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.saved import Saved
+from tacit.decoding.context_bases import Basis
+from tacit.decoding.personal_likelihood import Heard, Parameters, Ridge, slope_ridge, tell, with_units
+
+
+@dataclass(frozen=True, eq=False)
+class PersonalMeaning:
+    """What pleases and what words mean by context; `mask` (S, K) says which actions an ending has.
+
+    `covariances` (S, K, D, D) are those of theta. `gains` (S,) are by how many nats tuples that the fit had not seen are
+    likelier than if words did not depend on the action, and `z` how many standard errors all of them are. `chosen_at` is
+    the number of tuples at which the form of the model was last chosen, `looked_at` that of uniform actions at which
+    it was from the beginning.
+    """
+
+    dimension: int
+    basis: Basis
+    parameters: Parameters
+    covariances: FloatArray
+    mask: BoolArray
+    ridge: Ridge
+    gains: FloatArray
+    z: float
+    chosen_at: int
+    looked_at: int
+
+    @property
+    def kind(self) -> str:
+        """Return on what it all depends: "constant", "linear", "quadratic", "regions", or "units" of a network."""
+        return "units" if len(self.parameters.units) else self.basis.kind
+
+    @property
+    def gain(self) -> float:
+        """Return the gain of all endings."""
+        return float(self.gains.sum())
+
+    @property
+    def n_words(self) -> int:
+        """Return how many words there are."""
+        return int(self.parameters.gamma.shape[1])
+
+    def terms(self, contexts: FloatArray) -> FloatArray:
+        """Return u(x) of contexts (n, d), (n, D), or of one (d,), (D,)."""
+        return with_units(self.basis(contexts), self.parameters.units)
+
+    def logits(self, context: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the logits of f (S, K) in a context (d,) and their standard errors; -inf and 0 where no action is."""
+        u, (S, K) = self.terms(context), self.mask.shape
+        variances = (self.covariances.reshape(-1, len(u)) @ u).reshape(S, K, -1) @ u
+        mean = np.where(self.mask, self.parameters.theta @ u, -np.inf)
+        return mean, np.sqrt(np.maximum(variances, 0.0)) * self.mask
+
+    def rewards(self, context: FloatArray) -> FloatArray:
+        """Return f (S, K) in a context (d,); 0 where there is no action."""
+        return np.asarray(expit(self.parameters.theta @ self.terms(context)) * self.mask)
+
+    def rewards_many(self, contexts: FloatArray) -> FloatArray:
+        """Return f (n, S, K) in contexts (n, d)."""
+        S, K = self.mask.shape
+        logits = self.terms(contexts) @ self.parameters.theta.reshape(S * K, -1).T
+        return np.asarray(expit(logits).reshape(-1, S, K) * self.mask)
+
+    def meanings(self, context: FloatArray, ending: int) -> FloatArray:
+        """Return g_0 and g_1 (2, W): what is said by those who are not pleased, and by those who are."""
+        weights = self.parameters.gamma + self.parameters.delta[:, ending]
+        return np.asarray(softmax(weights @ self.terms(context), axis=1))
+
+    def told(self, context: FloatArray, ending: int, action: int, word: int) -> float:
+        """Return Pr[r = 1 | x, s, a, w]: whether a person who said this was pleased."""
+        g = self.meanings(context, ending)[:, word]
+        f = float(expit(self.parameters.theta[ending, action] @ self.terms(context)))
+        pleased, other = f * g[1], (1 - f) * g[0]
+        return float(pleased / (pleased + other)) if pleased + other > 0 else f
+
+    def to_state(self) -> dict[str, Any]:
+        """Return arrays and plain values from which `from_state` rebuilds it bit for bit."""
+        plain = ("dimension", "covariances", "mask", "gains", "z", "chosen_at", "looked_at")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "basis": self.basis.to_state(),
+            "parameters": self.parameters._asdict(),
+            "ridge": self.ridge._asdict(),
+        }
+
+    @staticmethod
+    def from_state(state: Mapping[str, Any]) -> PersonalMeaning:
+        """Return the model that `to_state` described."""
+        saved = Saved.of(state)
+        dimension, mask = saved.whole("dimension"), saved.flags("mask", (None, None))
+        basis = Basis.from_state(saved.part("basis"), dimension)
+        parameters = _restore_parameters(saved.part("parameters"), mask, basis.n_terms)
+        D = parameters.theta.shape[2]
+        ridge = saved.part("ridge")
+        return PersonalMeaning(
+            *(dimension, basis, parameters, saved.floats("covariances", (*mask.shape, D, D)), mask),
+            Ridge(*(ridge.number(name, 0) for name in Ridge._fields)),
+            saved.floats("gains", (len(mask),)),
+            saved.number("z"),
+            saved.whole("chosen_at"),
+            saved.whole("looked_at"),
+        )
+
+
+def _restore_parameters(saved: Saved, mask: BoolArray, linear: int) -> Parameters:
+    units = saved.floats("units", (None, linear))
+    D = linear + len(units)
+    gamma = saved.floats("gamma", (2, None, D))
+    theta = saved.floats("theta", (*mask.shape, D))
+    return Parameters(units, theta, gamma, saved.floats("delta", (2, len(mask), gamma.shape[1], D)))
+
+
+def estimate_covariances(heard: Heard, at: Parameters, ridge: Ridge) -> FloatArray:
+    """Return Laplace's covariances of theta, (S, K, D, D)."""
+    S, K, D = at.theta.shape
+    told, precision = tell(heard, at), np.zeros((S, K, D, D)) + np.diag(slope_ridge(ridge, D))
+    for s in range(S):
+        rows = np.arange(*heard.bounds[s : s + 2])
+        for a in range(K):
+            own = rows[heard.actions[rows] == a]
+            u = with_units(heard.linear[own], at.units) * (told.rho[own] - told.f[own])[:, None]
+            precision[s, a] += u.T @ u
+    return np.asarray(np.linalg.inv(precision))

@@ -1,0 +1,234 @@
+"""What was understood of feedback where contexts or words cannot be counted one by one.
+
+Feedback becomes words: labels are words already, vectors fall into cells (`tacit.decoding.word_cells`). Contexts become
+what pleases them: vectors by a regression of what pleases and of what words mean (`tacit.decoding.personal_meaning`), labels
+by their class, or by themselves (`tacit.decoding.label_classes`). Both are fitted to tuples whatever policy drew the actions,
+by likelihood, and choose among several ways by the likelihood of tuples that were held back.
+
+To check it, tuples are counted as they are read: was the action the first, the second, ... of what pleases there, and was
+the word more like a reward or less? All contexts share one table of these, so that a few tuples tell whether what is
+understood holds for tuples that it was not fitted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.changes import Changes, put
+from tacit.base.saved import Saved
+from tacit.decoding.label_classes import LabelClasses, fit_classes
+from tacit.decoding.centres import find_centres, nearest
+from tacit.decoding.context_bases import fit_basis
+from tacit.decoding.personal_fit import fit_personal_meaning
+from tacit.decoding.personal_meaning import PersonalMeaning
+from tacit.decoding.tuples import Tuples
+from tacit.decoding.word_cells import WordCells, fit_cells
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded, Finite
+
+UNLIKE, LIKE = "like no reward", "like a reward"
+"""What a word is, read in its context."""
+SURE_NATS, SURE_ERRORS = 8.0, 1.5
+"""Nats that held-out tuples gain, and standard errors of that, from which on feedback is taken to depend on the action: by
+chance alone e^8 to one are hardly met in a dozen fits."""
+TELLING_NATS = 3.0
+"""Nats that held-out tuples of one ending gain from which on feedback tells actions apart there."""
+RANKED_VALUES = 3
+"""Of feedback as it is read: unlike a reward, like one, and silence, which is one of the two there."""
+EAGERNESS = 1.0
+"""Of the standard error of a logit: what chance plays with."""
+CUT_AGAIN = 4
+"""Times as many tuples as when feedback was last cut into cells: until then they are kept."""
+TUPLES_A_REGION, MOST_REGIONS = 100, 16
+"""Of contexts, within which feedback is looked at to cut it into cells."""
+
+
+@dataclass(frozen=True, eq=False)
+class Understanding:
+    """Words, and what pleases whom: `cells` make words of vectors, None where feedback are labels.
+
+    `moved` are the rows of labels that said something since the fit (`tacit.decoding.label_classes`).
+    """
+
+    layout: Layout
+    cells: WordCells | None
+    model: PersonalMeaning | LabelClasses
+    moved: dict[int, FloatArray]
+    cut_at: int
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether held-out tuples show that feedback depends on the action."""
+        return self.model.gain >= SURE_NATS and self.model.z >= SURE_ERRORS
+
+    @property
+    def gains(self) -> FloatArray:
+        """Return how many nats held-out tuples of each ending gain by that, (S_H,); 0 where that is not told apart."""
+        if isinstance(self.model, LabelClasses):
+            return np.zeros(self.layout.endings.size)
+        return self.model.gains
+
+    @property
+    def telling(self) -> BoolArray:
+        """Return the endings in which feedback tells actions apart, (S_H,); of labels each class has its own."""
+        if isinstance(self.model, LabelClasses):
+            return np.ones(self.layout.endings.size, dtype=np.bool_)
+        return np.asarray(self.model.gains >= TELLING_NATS)
+
+    def hopes(self, found: IntArray) -> FloatArray:
+        """Return what the best action of an ending in which nothing was found may be worth after so many tuples, (S_H,).
+
+        Were it as good as where most was found, its tuples would have gained as much; what they gain falls with the
+        square of how good it is.
+        """
+        rate = float((self.gains / np.maximum(found, 1)).max())
+        return np.sqrt(np.minimum(1.0, SURE_NATS / np.maximum(rate * found, 1e-9)))
+
+    @property
+    def looked_at(self) -> int:
+        """Return the tuples of uniform actions at which all was last looked at afresh; labels always are."""
+        return 0 if isinstance(self.model, LabelClasses) else self.model.looked_at
+
+    def word(self, feedback: Encoded) -> int:
+        """Return the word that a feedback is."""
+        return int(feedback) if self.cells is None else self.cells.word(np.asarray(feedback))
+
+    def rewards(self, context: Encoded) -> FloatArray:
+        """Return the chance that each action pleases in each ending, (S_H, K)."""
+        if isinstance(self.model, LabelClasses):
+            return self.model.rewards(int(context), self.moved.get(int(context)))
+        return self.model.rewards(np.asarray(context))
+
+    def draw_rewards(self, context: Encoded, normals: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what `rewards` does, and what these may be by standard normal numbers (B, S_H, K), one set for each."""
+        if isinstance(self.model, LabelClasses):
+            u = int(context)
+            row = self.moved.get(u)
+            return self.model.rewards(u, row), self.model.draws(u, normals, row)
+        mean, error = self.model.logits(np.asarray(context))
+        return np.asarray(expit(mean)), np.asarray(expit(mean + EAGERNESS * error * normals))
+
+    def told(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> float:
+        """Return Pr[r = 1 | x, s, a, y]."""
+        w = self.word(feedback)
+        if isinstance(self.model, LabelClasses):
+            return self.model.told(int(context), ending, action, w, self.moved.get(int(context)))
+        return self.model.told(np.asarray(context), ending, action, w)
+
+    def learn(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> Changes:
+        """Return what one tuple changes at once, before the next fit: of which class its label is."""
+        if not isinstance(self.model, LabelClasses):
+            return ()
+        u = int(context)
+        row = self.model.after(u, ending, action, self.word(feedback), self.moved.get(u))
+        return (put(self.moved, u, row),)
+
+    def rank(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> tuple[int, int]:
+        """Return (value, rank): whether a word is like a reward, and the place of the action among what pleases."""
+        f = self.rewards(context)[ending]
+        K = int(self.layout.endings.n_actions[ending])
+        place = int((f[:K] > f[action]).sum()) + int((f[:action] == f[action]).sum())
+        return int(self.told(context, ending, action, feedback) > f[action]), place
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `from_state` reads."""
+        labels = sorted(self.moved)
+        return {
+            "cells": None if self.cells is None else self.cells.to_state(),
+            "model": self.model.to_state(),
+            "cut_at": self.cut_at,
+            "labels": np.array(labels, dtype=np.int64),
+            "rows": np.array([self.moved[u] for u in labels]).reshape(len(labels), -1),
+        }
+
+    @staticmethod
+    def from_state(layout: Layout, state: Mapping[str, Any]) -> Understanding:
+        """Return the understanding that `to_state` described."""
+        saved = Saved.of(state)
+        cells = WordCells.from_state(saved.part("cells")) if saved.has("cells") else None
+        fits = (cells is None) == isinstance(layout.feedback, Finite)
+        saved.check(fits, "cells", "there where feedback are vectors, and only there")
+        if not isinstance(layout.contexts, Finite):
+            personal = PersonalMeaning.from_state(saved.part("model"))
+            return Understanding(layout, cells, personal, {}, saved.whole("cut_at"))
+        classes = LabelClasses.from_state(saved.part("model"))
+        labels = saved.indices("labels", layout.contexts.room)
+        rows = saved.floats("rows", (len(labels), classes.n_classes if len(labels) else None), high=1e-9)
+        return Understanding(layout, cells, classes, dict(zip(labels.tolist(), rows, strict=True)), saved.whole("cut_at"))
+
+
+def ranked_layout(layout: Layout) -> Layout:
+    """Return a layout of one context and two words in which actions of endings are places: first, second, ..."""
+    places = tuple(f"number {n + 1}" for n in range(layout.max_actions))
+    last = {(int(h), int(s)) for h, s in zip(layout.endings.layers, layout.endings.states, strict=True)}
+    actions = tuple(
+        tuple(places[: len(menu)] if (h, s) in last else menu for s, menu in enumerate(layer))
+        for h, layer in enumerate(layout.actions)
+    )
+    return replace(
+        layout,
+        actions=actions,
+        contexts=Finite(("everybody",)),
+        feedback=Finite((UNLIKE, LIKE)),
+        retired=(),
+        open=False,
+    )
+
+
+def fit_understanding(
+    layout: Layout, tuples: Tuples, c: float, before: Understanding | None
+) -> Understanding:
+    """Return what tuples tell, whatever policy drew their actions; `before` is what was understood of fewer of them."""
+    generator = np.random.default_rng([len(tuples), 23])
+    cells, words, n_words = _make_words(layout, tuples, before, generator)
+    told = tuples.states, tuples.actions, words
+    mask, known = layout.endings.known, before.model if before is not None and before.cells is cells else None
+    model: PersonalMeaning | LabelClasses
+    if isinstance(layout.contexts, Finite):
+        assert not isinstance(known, PersonalMeaning)
+        labels = tuples.contexts.astype(np.int64)
+        model = fit_classes(labels, *told, layout.contexts.room, mask, n_words, generator, known, c)
+    else:
+        assert not isinstance(known, LabelClasses)
+        contexts, uniform = tuples.contexts.astype(np.float64), np.abs(tuples.weights - 1.0) < 1e-9
+        model = fit_personal_meaning(contexts, *told, uniform, mask, n_words, generator, known)
+    return Understanding(layout, cells, model, {}, len(tuples) if cells is None or known is None else before.cut_at)
+
+
+def _make_words(
+    layout: Layout, tuples: Tuples, before: Understanding | None, generator: np.random.Generator
+) -> tuple[WordCells | None, IntArray, int]:
+    """Return the cells that make words of vectors, the word of each tuple, and how many words there are.
+
+    Cells are kept until there are so many tuples more that better ones may be found.
+    """
+    if isinstance(layout.feedback, Finite):
+        return None, tuples.feedback.astype(np.int64), layout.feedback.room + 1
+    feedback = tuples.feedback.astype(np.float64)
+    if before is not None and before.cells is not None and len(tuples) < CUT_AGAIN * before.cut_at:
+        cells = before.cells
+    else:
+        regions = find_context_regions(layout, tuples, generator)
+        cells = fit_cells(feedback, tuples.states, tuples.actions, regions, generator)
+    return cells, cells.words(feedback), cells.n_words
+
+
+def find_context_regions(layout: Layout, tuples: Tuples, generator: np.random.Generator) -> IntArray:
+    """Return a region of contexts for each tuple, (n,): the label, if they are few, or what vectors are near to."""
+    n = len(tuples)
+    if isinstance(layout.contexts, Finite):
+        few = layout.contexts.size * TUPLES_A_REGION <= n
+        return tuples.contexts.astype(np.int64) if few else np.zeros(n, dtype=np.int64)
+    contexts = tuples.contexts.astype(np.float64)
+    basis = fit_basis(contexts)
+    J = min(MOST_REGIONS, n // TUPLES_A_REGION)
+    if J < 2 or basis.n_terms < 2:
+        return np.zeros(n, dtype=np.int64)
+    z = basis.standardised(contexts)
+    return nearest(z, find_centres(z, J, generator))

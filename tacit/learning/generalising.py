@@ -1,0 +1,352 @@
+"""Tacit's own recipe where contexts cannot be counted one by one: vectors, texts, many labels, and vectors as feedback.
+
+Every tuple is kept. Now and then, when there are a third more than before, what feedback means and what pleases whom is
+fitted on all of them (`tacit.decoding.understanding`), whatever policy drew the actions; a fit that turned out wrong is
+undone by the next. Until a fit shows, on tuples that it was not fitted on, that feedback depends on the action, episodes
+explore: they go where least was seen, and end with a uniform action.
+
+From then on an episode is one of Algorithm 4 on what actions are expected to please in its context, and ends with each
+action as often as it may be the best, by the uncertainty of the fit there (Thompson sampling, its chances written out,
+so that every probability is known). Endings that may be better than what is known are looked at where that pays
+(`tacit.learning.outlook`). Some episodes end with a uniform action for good, ever fewer: they undo what a wrong fit would
+never look at again, and are what a diagnosis rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.base.beside import Beside
+from tacit.base.changes import Change, Changes, assign, commit
+from tacit.base.saved import Saved
+from tacit.decoding.counts import RunningCounts, SeenCounts
+from tacit.decoding.tuples import Tuples, TupleStore, is_finite
+from tacit.decoding.understanding import RANKED_VALUES, Understanding, fit_understanding, ranked_layout
+from tacit.learning.episode import Episode
+from tacit.learning.outlook import Outlook, Planner
+from tacit.learning.places import restore_outcomes
+from tacit.learning.settings import INLINE
+from tacit.learning.stage import (
+    Lesson,
+    PolicyPlan,
+    Setup,
+    Stage,
+    ending_of,
+    path_of,
+    policy_plan,
+    read_dynamics,
+)
+from tacit.planning.schedule import GammaSchedule
+from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded, Finite
+from tacit.trust.anchors import Anchor, encode_anchor
+from tacit.trust.diagnostics import diagnose
+from tacit.trust.findings import Finding
+
+FIRST_FIT, GROWTH = 250, 1.33
+"""Tuples of the first fit, and how many times more there are at each that follows."""
+LOOKS = 100
+"""Over t: the chance that episode t ends with a uniform action once what is understood is steady."""
+UNSTEADY_LOOKS = 0.3
+"""That chance until then."""
+STEADY, ENOUGH_LOOKS = 1.15, 1500
+"""What is understood is steady if held-out tuples gain no more than so many times as much as when all was looked at
+afresh before, and after so many tuples of uniform actions at the least."""
+FOCUS = 2.0
+"""Nats that the held-out tuples of an ending must gain to be looked at as if it had been seen half as often."""
+DRAWS, HOPED = 64, 57
+"""Draws of what actions may please, of which each gives one action its chance to be the best; and the one of them, in
+order, that is hoped for: nine in ten are less."""
+SETTLED_WITHIN = 0.1
+"""An ending is settled in a context if no more than this is hoped for beyond what is expected of its best action."""
+FEW = 24
+"""Labels that contexts may have to be judged each by itself."""
+FIRST_WANTED = 40
+"""Tuples an action that an ending is given before any fit."""
+
+Fits = tuple[tuple[int, int], ...]
+"""The fits that were adopted: on how many tuples each, and after how many episodes had ended or broken off."""
+
+
+class GeneralisingLearning:
+    """Explores and learns in one, whatever contexts and feedback are; see the module."""
+
+    name: ClassVar[str] = "generalising"
+    explores: ClassVar[bool] = False
+    remarks: tuple[str, ...] = ()
+
+    def __init__(self, setup: Setup, replayed: Fits = ()) -> None:
+        self._layout, self._settings = setup.layout, setup.settings
+        self._schedule = GammaSchedule(scale=setup.settings.fast.gamma_scale)
+        self.dynamics = setup.dynamics(setup.layout)
+        self.tuples = TupleStore(setup.layout)
+        self.episodes = 0
+        self.explored = 0
+        self.understanding: Understanding | None = None
+        self.steady = isinstance(setup.layout.contexts, Finite)
+        self._looked = 0, 0.0
+        self.sure = False
+        """Whether held-out tuples show that feedback depends on the action, so that episodes earn."""
+        S, K = setup.layout.endings.mask.shape
+        self.ranked = RunningCounts((S, 1, RANKED_VALUES, K))
+        """Tuples of uniform actions as they were read before they were learned from."""
+        self.outcomes = RunningCounts((S, 1, RANKED_VALUES, 2))
+        self.lessons = 0
+        self.fits: Fits = ()
+        self._replayed, self._due = replayed, FIRST_FIT
+        self._beside: Beside[tuple[int, Understanding]] = Beside()
+        self._normals = fixed_normals((DRAWS, *setup.layout.endings.mask.shape))
+
+    def plan(self, context: Encoded, draw: float) -> PolicyPlan:
+        """Return the plan of Algorithm 4 on what was understood, or one that explores where that pays."""
+        if self.understanding is None or not self.sure:
+            explorer = self._planner.hope(context, self._unknown(), self._layout.uniform_policy, self.episodes)
+            policy = self._layout.uniform_policy if explorer is None else explorer
+            return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
+        chances, outlook = self._weigh(context, self.understanding)
+        policy = self._earn(context, outlook.worth)
+        if draw < (LOOKS / (self.episodes + 1) if self.steady else UNSTEADY_LOOKS):
+            policy[-1] = self._layout.uniform_policy[-1]
+            return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
+        policy[-1] = chances
+        explorer = self._planner.hope(context, outlook, policy, self.episodes)
+        if explorer is None:
+            return PolicyPlan(policy, self.name)
+        explorer[-1] = chances
+        return PolicyPlan(explorer, self.name, explores=True)
+
+    def policy(self, context: Encoded) -> FloatArray:
+        """Return the plan of Algorithm 4 on what was understood so far; uniform while nothing was."""
+        if self.understanding is None or not self.sure:
+            return self._layout.uniform_policy
+        return self._earn(context, self.understanding.rewards(context))
+
+    def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
+        """Return what is kept of an episode, and what its feedback decodes to, once something is understood."""
+        plan, x, ended = policy_plan(episode), episode.encoded, feedback is not None
+        changes: list[Change] = [*self.dynamics.learn(x, *path_of(self._layout, episode, ended))]
+        changes.append(assign(self, "lessons", self.lessons + 1))
+        if not ended and len(episode.actions) < self._layout.horizon:
+            return Lesson(changes=changes)
+        changes.append(assign(self, "episodes", self.episodes + 1))
+        changes.append(assign(self, "explored", self.explored + plan.explores))
+        if feedback is None:
+            return Lesson(changes=changes)
+        s, a = ending_of(self._layout, episode)
+        weight = 1 / (self._layout.endings.n_actions[s] * episode.probability)
+        changes += self.tuples.learn(x, s, a, feedback, float(weight))
+        if self.understanding is None:
+            return Lesson(changes=changes)
+        changes += self.understanding.learn(x, s, a, feedback)
+        changes += self._count(self.understanding, episode, feedback, outcome)
+        return Lesson(self.understanding.told(x, s, a, feedback) if self.sure else None, None, (), changes)
+
+    def next(self) -> Stage:
+        """Return itself, with what feedback means fitted anew whenever there are enough tuples more.
+
+        A fit beside is begun here, and taken up when it is done; what was adopted when is kept in `fits`, by which a
+        run can be replayed.
+        """
+        if self._replayed:
+            (n, lessons), later = self._replayed[0], self._replayed[1:]
+            return self._adopt(self._fit(n), n, later) if self.lessons == lessons else self
+        if self._beside.done:
+            n, understanding = self._beside.wait()
+            return self._adopt(understanding, n)
+        n = len(self.tuples.rows)
+        if n < self._due or self._beside.busy:
+            return self
+        if self._settings.fast.fits == INLINE:
+            return self._adopt(self._fit(n), n)
+        self._beside.begin(_fit_beside, self._layout, self.tuples.tuples(), *self._known)
+        return self
+
+    def _fit(self, n: int) -> Understanding:
+        """Return what the first n tuples tell."""
+        return fit_understanding(self._layout, self.tuples.tuples().part(slice(n)), *self._known)
+
+    @property
+    def _known(self) -> tuple[float, Understanding | None]:
+        """Return what a fit begins with: c, and what was understood so far, if that is sure."""
+        return self._settings.decoder.c, self.understanding if self.sure else None
+
+    def _adopt(self, understanding: Understanding, n: int, replayed: Fits = ()) -> GeneralisingLearning:
+        """Return the stage that goes on with what the first n tuples told; those since then are learned from, too."""
+        for x, s, a, y, *_ in self.tuples.rows[n:]:
+            commit(understanding.learn(x, s, a, y))
+        renewed = copy(self)
+        renewed.understanding = understanding
+        renewed.sure = self.sure or understanding.is_sure
+        if understanding.looked_at > self._looked[0]:
+            looked = understanding.looked_at, float(understanding.gains.sum()) / understanding.looked_at
+            renewed.steady = looked[0] >= ENOUGH_LOOKS and looked[1] <= STEADY * self._looked[1]
+            renewed._looked = looked
+        renewed._due = int(GROWTH * n) + 1
+        renewed.fits = (*self.fits, (n, self.lessons))
+        renewed._replayed = replayed
+        return renewed
+
+    def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
+        """Return what tuples that were read before they were learned from show of what was understood, worst first."""
+        settings, ranked = self._settings, ranked_layout(self._layout)
+        outcomes = self.outcomes.seen() + self._read_anchors(anchors)
+        return diagnose(
+            ranked,
+            self.ranked.seen(),
+            settings.decoder,
+            settings.judgement,
+            visits=self.tuples.found,
+            outcomes=outcomes,
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the tuples, the dynamics and what was understood."""
+        return {
+            "tuples": self.tuples.to_state(),
+            "dynamics": self.dynamics.to_state(),
+            "episodes": self.episodes,
+            "explored": self.explored,
+            "due": self._due,
+            "lessons": self.lessons,
+            "fits": np.array(self.fits, dtype=np.int64).reshape(-1, 2),
+            "sure": self.sure,
+            "steady": self.steady,
+            "looked_at": self._looked[0],
+            "looked_gain": self._looked[1],
+            "ranked": self.ranked.seen().to_state(),
+            "outcomes": self.outcomes.seen().to_state(),
+            "understanding": None if self.understanding is None else self.understanding.to_state(),
+        }
+
+    @classmethod
+    def from_state(cls, setup: Setup, state: Mapping[str, Any]) -> GeneralisingLearning:
+        """Return the stage that `to_state` described."""
+        saved = Saved.of(state)
+        stage = cls(setup)
+        stage.dynamics.restore(read_dynamics(setup, saved))
+        stage.tuples = TupleStore.from_state(setup.layout, saved.part("tuples"))
+        stage.episodes = saved.whole("episodes", len(stage.tuples.rows))
+        stage.explored = saved.whole("explored", most=stage.episodes)
+        stage._due = saved.whole("due", 1)
+        stage.lessons = saved.whole("lessons", stage.episodes)
+        fits = saved.wholes("fits", (None, 2))
+        stage.fits = tuple((int(n), int(lessons)) for n, lessons in fits)
+        stage.sure, stage.steady = saved.flag("sure"), saved.flag("steady")
+        stage._looked = saved.whole("looked_at"), saved.number("looked_gain")
+        ranked = SeenCounts.from_state(ranked_layout(setup.layout), saved.part("ranked"), whole=True)
+        stage.ranked = RunningCounts(ranked.shape, ranked)
+        outcomes = restore_outcomes(ranked.shape, saved.part("outcomes"))
+        stage.outcomes = RunningCounts(outcomes.shape, outcomes)
+        if saved.has("understanding"):
+            stage.understanding = Understanding.from_state(setup.layout, saved.part("understanding"))
+        return stage
+
+    def _earn(self, context: Encoded, worth: FloatArray) -> FloatArray:
+        """Return the plan of Algorithm 4, line 6, on what actions are worth, (H, S, K)."""
+        layout = self._layout
+        gamma = self._schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions)
+        return self._planner.earn(context, worth, gamma, None).policy
+
+    def _count(
+        self, understanding: Understanding, episode: Episode, feedback: Encoded, outcome: int | None
+    ) -> Changes:
+        """Return a tuple counted as it is read now, if its action was uniform, and its outcome, if that is known."""
+        (s, a), uniform = ending_of(self._layout, episode), policy_plan(episode).uniform_last
+        last = len(episode.states) == self._layout.horizon
+        if not (uniform and last) and outcome is None:
+            return ()
+        value, rank = understanding.rank(episode.encoded, s, a, feedback)
+        changes: list[Change] = [*self.ranked.learn(s, 0, value, rank)] if uniform and last else []
+        if outcome is not None:
+            changes += self.outcomes.learn(s, 0, value, outcome)
+        return changes
+
+    def _read_anchors(self, anchors: Sequence[Anchor]) -> SeenCounts:
+        """Return known outcomes as counts (S_H, 1, values, 2) of whether their feedback is like a reward."""
+        counts = np.zeros((self._layout.endings.size, 1, RANKED_VALUES, 2))
+        for anchor in anchors if self.understanding is not None else ():
+            x, s, y = encode_anchor(self._layout, anchor)
+            if y is not None:
+                counts[s, 0, self.understanding.rank(x, s, 0, y)[0], anchor.reward] += 1
+        return SeenCounts.of_dense(counts)
+
+    @property
+    def _planner(self) -> Planner:
+        return Planner(self._layout, self.dynamics)
+
+    def _unknown(self) -> Outlook:
+        """Return the outlook while nothing is understood: the less was seen of an ending, the more is hoped for."""
+        endings, found = self._layout.endings, self.tuples.found
+        wanted = FIRST_WANTED * endings.n_actions
+        if self.understanding is not None:
+            found = found / (1 + np.maximum(self.understanding.gains, 0.0) / FOCUS)
+        nothing, none = np.zeros(endings.mask.shape), np.zeros(endings.size, dtype=np.bool_)
+        hope = np.sqrt(wanted / (wanted + found))
+        return Outlook(nothing, none, none, nothing[:, 0], hope, wanted.astype(np.float64), lambda: self.episodes)
+
+    def _weigh(self, context: Encoded, understanding: Understanding) -> tuple[FloatArray, Outlook]:
+        """Return how likely each action of the last layer is the best, (S, K), and the outlook of a context."""
+        endings, found = self._layout.endings, self.tuples.found
+        worth, draws = understanding.draw_rewards(context, self._normals)  # (S_H, K), (DRAWS, S_H, K)
+        wins = count_wins(np.where(endings.mask, draws, -1.0), endings.mask)
+        best = np.max(worth, axis=1, where=endings.mask, initial=0.0)
+        hope = np.maximum(np.sort(draws.max(axis=2), axis=0)[HOPED], best)
+        telling, c = understanding.telling, self._settings.decoder.c
+        if not telling.all():
+            worth, best = np.where(telling[:, None], worth, c), np.where(telling, best, c)
+            hope = np.where(telling, hope, np.maximum(understanding.hopes(found), c))
+            wins = np.where(telling[:, None], wins, endings.uniform)
+        outlook = Outlook(
+            worth,
+            hope - best < SETTLED_WITHIN,
+            np.zeros(endings.size, dtype=np.bool_),
+            best,
+            hope,
+            np.maximum(found, FIRST_WANTED * endings.n_actions).astype(np.float64),
+            lambda: self.episodes,
+        )
+        return self._last_rows(wins), outlook
+
+    def _last_rows(self, chances: FloatArray) -> FloatArray:
+        """Return chances of the endings (S_H, K) as rows of the last layer, (S, K); uniform where none is."""
+        endings, rows = self._layout.endings, self._layout.uniform_policy[-1].copy()
+        last = endings.layers == self._layout.horizon - 1
+        rows[endings.states[last]] = chances[last]
+        return rows
+
+
+def _fit_beside(
+    layout: Layout, tuples: Tuples, c: float, before: Understanding | None
+) -> tuple[int, Understanding]:
+    """Return how many tuples there are, and what they tell."""
+    return len(tuples), fit_understanding(layout, tuples, c, before)
+
+
+def is_counted(layout: Layout) -> bool:
+    """Return whether contexts are few enough, and words are words, so that each context is judged by itself.
+
+    Sets that grow are counted, too: what is met while an agent runs has a place of its own.
+    """
+    contexts = layout.contexts
+    return is_finite(layout) and isinstance(contexts, Finite) and (contexts.open or contexts.size <= FEW)
+
+
+def fixed_normals(shape: tuple[int, ...]) -> FloatArray:
+    """Return standard normal numbers, always the same: what is drawn for an episode does not depend on others."""
+    return np.random.default_rng(7).standard_normal(shape)
+
+
+def count_wins(draws: FloatArray, mask: Any) -> FloatArray:
+    """Return in what share of the draws (B, S, K) each action is the best, (S, K); a drawn tie is shared.
+
+    >>> count_wins(np.array([[[0.2, 0.7]], [[0.9, 0.1]], [[0.3, 0.6]], [[0.1, 0.4]]]), np.array([[True, True]]))
+    array([[0.25, 0.75]])
+    """
+    best = (draws == draws.max(axis=2, keepdims=True)) & mask
+    shares = best / best.sum(axis=2, keepdims=True)
+    return np.asarray(shares.mean(axis=0))
