@@ -27,7 +27,7 @@ from scipy.linalg import eigh
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.decoding.centres import find_centres, nearest
-from tacit.decoding.two_clouds import find_direction
+from tacit.decoding.two_clouds import find_clouds
 
 CLOUDS, STANDING_OUT, LEADING, ALL = "two clouds", "standing out", "leading", "all"
 """Ways of looking for cells, in the order in which they are tried."""
@@ -51,7 +51,7 @@ LEFT_EACH = 3
 FOLDS = 4
 """One of so many rows is held out."""
 STRENGTH = 4.0
-"""Tuples that a cell of a region and ending has beforehand, of actions as they are taken there."""
+"""Tuples that a cell of a region and ending has beforehand."""
 ERRORS = 2.0
 """Standard errors by which more cells, or another way of looking, must predict better; with 1, chance chose for 2,000
 points in linear contexts, and purity fell 0.1 short in one of ten problems."""
@@ -116,15 +116,17 @@ class WordCells:
 
 
 class Spoken(NamedTuple):
-    """Feedback that was heard, (n, d), with the `groups` (n,) of region and ending, and the actions (n,)."""
+    """Feedback that was heard, (n, d), the `groups` (n,) of region and ending, the endings (n,) and actions (n,)."""
 
     feedback: FloatArray
     groups: IntArray
+    endings: IntArray
     actions: IntArray
 
     def part(self, chosen: BoolArray) -> Spoken:
         """Return some of it."""
-        return Spoken(self.feedback[chosen], self.groups[chosen], self.actions[chosen])
+        rest = (self.groups[chosen], self.endings[chosen], self.actions[chosen])
+        return Spoken(self.feedback[chosen], *rest)
 
 
 class Views(NamedTuple):
@@ -132,6 +134,8 @@ class Views(NamedTuple):
 
     mean: FloatArray
     ways: dict[str, FloatArray]
+    evident: bool
+    """Whether feedback is two clouds to anybody who sees it."""
 
 
 def fit_cells(
@@ -148,7 +152,7 @@ def fit_cells(
     heard = check_feedback(feedback, feedback.shape[1])
     regions = np.zeros(len(feedback), dtype=np.int64) if regions is None else regions
     groups = np.unique(np.stack([regions, endings]), axis=1, return_inverse=True)[1].ravel()
-    spoken = Spoken(feedback, groups, actions).part(heard)
+    spoken = Spoken(feedback, groups, endings, actions).part(heard)
     n = len(spoken.feedback)
     if n < 2 * FOLDS:
         return WordCells(np.zeros(feedback.shape[1]), np.zeros((feedback.shape[1], 1)), np.zeros((1, 1)))
@@ -177,13 +181,14 @@ def check_feedback(feedback: FloatArray, dimension: int) -> BoolArray:
 def choose_cells(spoken: Spoken, generator: np.random.Generator) -> tuple[str, int, float, float]:
     """Return the way of looking and the number of cells that predict held-out actions best, with gain and z.
 
-    More cells, or another way, must predict better by more than chance. If none predicts at all, the usual number of
-    cells is in all directions.
+    More cells, or another way, must predict better by more than chance. If none predicts at all, there are two where
+    feedback is evidently two clouds, otherwise the usual number in all directions.
     """
     held = generator.permutation(len(spoken.feedback)) % FOLDS == 0
     learned, asked = spoken.part(~held), spoken.part(held)
     views = find_views(learned)
-    chosen, best = (ALL, USUAL), np.zeros(int(held.sum()))
+    chosen = (CLOUDS, 2) if views.evident else (ALL, USUAL)
+    best = np.zeros(int(held.sum()))
     for way, directions in views.ways.items():
         near, far = ((each.feedback - views.mean) @ directions for each in (learned, asked))
         for number in NUMBERS:
@@ -199,20 +204,36 @@ def choose_cells(spoken: Spoken, generator: np.random.Generator) -> tuple[str, i
 def gain_of_cells(
     learned: Spoken, words: IntArray, asked: Spoken, asked_words: IntArray, n_cells: int
 ) -> FloatArray:
-    """Return log Pr[a | cell, g] / Pr[a | g] of each tuple that is asked, (n,), as learned from the others."""
-    shape = (
-        int(max(learned.groups.max(), asked.groups.max())) + 1,
-        n_cells,
-        int(max(learned.actions.max(), asked.actions.max())) + 1,
-    )
-    counts = np.zeros(shape)
-    np.add.at(counts, (learned.groups, words, learned.actions), 1)
-    there = counts.sum(axis=1) + 0.5  # (G, K)
-    there /= there.sum(axis=1, keepdims=True)
-    often = counts.sum(axis=2)[asked.groups, asked_words]
-    usual = there[asked.groups, asked.actions]
-    seen = counts[asked.groups, asked_words, asked.actions]
-    return np.asarray(np.log((seen + STRENGTH * usual) / (often + STRENGTH) / usual))
+    """Return log Pr[a | cell, g] / Pr[a | g] of each tuple that is asked, (n,), as learned from the others.
+
+    Regions have few tuples, so what a cell says there is held to be what it says in all of the ending beforehand.
+    """
+    K = int(max(learned.actions.max(), asked.actions.max())) + 1
+    usual = smoothed(learned.groups, learned.actions, asked.groups, K, np.full(K, 1 / K))
+    in_ending = smoothed(learned.endings, learned.actions, asked.endings, K, np.full(K, 1 / K))
+    cells, asked_cells = (w + n_cells * each.endings for w, each in ((words, learned), (asked_words, asked)))
+    of_all = smoothed(cells, learned.actions, asked_cells, K, in_ending)
+    expected = usual * of_all / in_ending
+    expected /= expected.sum(axis=1, keepdims=True)
+    cells, asked_cells = (w + n_cells * each.groups for w, each in ((words, learned), (asked_words, asked)))
+    chances = smoothed(cells, learned.actions, asked_cells, K, expected)
+    rows = np.arange(len(asked.actions))
+    return np.asarray(np.log(chances / usual)[rows, asked.actions])
+
+
+def smoothed(
+    kinds: IntArray, actions: IntArray, asked: IntArray, n_actions: int, towards: FloatArray
+) -> FloatArray:
+    """Return the chance of each action, (n, K), in the kinds that are asked, with `STRENGTH` tuples as `towards`.
+
+    >>> smoothed(np.array([0, 0, 1]), np.array([1, 1, 0]), np.array([0, 2]), 2, np.full(2, 0.5)).round(2)
+    array([[0.33, 0.67],
+           [0.5 , 0.5 ]])
+    """
+    counts = np.zeros((int(max(kinds.max(), asked.max())) + 1, n_actions))
+    np.add.at(counts, (kinds, actions), 1)
+    often = counts.sum(axis=1, keepdims=True)
+    return np.asarray((counts[asked] + STRENGTH * towards) / (often[asked] + STRENGTH))
 
 
 def find_views(spoken: Spoken) -> Views:
@@ -223,11 +244,12 @@ def find_views(spoken: Spoken) -> Views:
     q = min(len(variances), CLOUD_COMPONENTS)
     begin = np.concatenate([np.eye(q), across[:q]], axis=1)
     pairs = np.unique(np.stack([spoken.groups, spoken.actions]), axis=1, return_inverse=True)[1].ravel()
-    clouds = axes[:, :q] @ find_direction(along[:, :q], pairs, begin)[:, None]
+    clouds = find_clouds(along[:, :q], pairs, begin)
     leading = axes[:, :COMPONENTS] / math.sqrt(max(variances[0], 1e-300))
-    ways = {CLOUDS: clouds, STANDING_OUT: axes @ across, LEADING: leading}
+    cloudy = axes[:, :q] @ clouds.direction[:, None]
+    ways = {CLOUDS: cloudy, STANDING_OUT: axes @ across, LEADING: leading}
     ways = {name: directions for name, directions in ways.items() if directions.shape[1]}
-    return Views(mean, {**ways, ALL: np.concatenate(list(ways.values()), axis=1)})
+    return Views(mean, {**ways, ALL: np.concatenate(list(ways.values()), axis=1)}, clouds.evident)
 
 
 def principal_axes(feedback: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -249,10 +271,10 @@ def standing_out(along: FloatArray, spoken: Spoken) -> FloatArray:
     >>> generator = np.random.default_rng(0)
     >>> actions, regions = generator.integers(3, size=600), generator.integers(2, size=600)
     >>> y = generator.standard_normal((600, 4))
-    >>> standing_out(y, Spoken(y, regions, actions)).shape
+    >>> standing_out(y, Spoken(y, regions, 0 * regions, actions)).shape
     (4, 0)
     >>> y[:, 1] += np.where(actions == 2, 3.0, 0.0) * np.where(regions == 1, 1, -1)
-    >>> np.abs(standing_out(y, Spoken(y, regions, actions))).argmax(axis=0)
+    >>> np.abs(standing_out(y, Spoken(y, regions, 0 * regions, actions))).argmax(axis=0)
     array([1])
     """
     n_actions = int(spoken.actions.max()) + 1

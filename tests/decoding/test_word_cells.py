@@ -5,7 +5,7 @@ import pytest
 
 from tacit.base.checkpoint import CheckpointError, load_tree, save_tree
 from tacit.decoding.centres import find_centres, nearest
-from tacit.decoding.two_clouds import climb_clouds, find_direction
+from tacit.decoding.two_clouds import climb_clouds, find_clouds
 from tacit.decoding.word_cells import USUAL, Spoken, WordCells, fit_cells, standing_out
 from tacit.envs.digits import load_pictures
 
@@ -108,8 +108,9 @@ def test_regions_that_mean_the_opposite_do_not_cancel():
     actions, regions = generator.integers(2, size=1000), generator.integers(2, size=1000)
     y = generator.standard_normal((1000, 3))
     y[:, 2] += np.where(actions == regions, 1.0, -1.0)
-    together = standing_out(y, Spoken(y, np.zeros(1000, int), actions))
-    apart = standing_out(y, Spoken(y, regions, actions))
+    nothing = np.zeros(1000, int)
+    together = standing_out(y, Spoken(y, nothing, nothing, actions))
+    apart = standing_out(y, Spoken(y, regions, nothing, actions))
     assert together.shape[1] == 0, "the control must fail: one region"
     assert np.abs(apart[:, 0]).argmax() == 2
 
@@ -143,9 +144,7 @@ def test_each_round_of_clouds_gains():
     values, axes = np.linalg.eigh(white.T @ white / 800)
     white = white @ (axes / np.sqrt(values))
     chances = np.random.default_rng(0).random(800)
-    gains = [
-        climb_clouds(white, regions * K + actions, chances, rounds).likelihood for rounds in (2, 5, 10, 40)
-    ]
+    gains = [climb_clouds(white, regions * K + actions, chances, rounds).gain for rounds in (2, 5, 10, 40)]
     assert (np.diff(gains) > -0.5).all()  # chances of groups are smoothed, which costs a little
     assert gains[-1] > gains[0] + 50
 
@@ -154,12 +153,20 @@ def test_the_direction_of_clouds_is_that_of_the_discriminant():
     """Known sides give C^-1 (m_1 - m_0): the same direction, found without them."""
     generator = np.random.default_rng(9)
     points, regions, actions, sides = draw_points(generator, 4000, 2, 4.0, 5, np.array([1, 2, 1, 5, 1.0]))
-    found = find_direction(points, regions * K + actions, np.eye(5))
+    found = find_clouds(points, regions * K + actions, np.eye(5)).direction
     means = [points[sides == side].mean(axis=0) for side in (0, 1)]
     within = np.cov((points - np.array(means)[sides]).T)
     known = np.linalg.solve(within, means[1] - means[0])
     assert abs(np.corrcoef(points @ found, points @ known)[0, 1]) > 0.99
     assert np.std(points[sides == 0] @ found) == pytest.approx(1, abs=0.1)
+
+
+def test_one_normal_cloud_is_not_evidently_two():
+    generator = np.random.default_rng(11)
+    groups = generator.integers(K, size=2000)
+    one = generator.standard_normal((2000, 4))
+    assert not find_clouds(one, groups, np.eye(4)).evident
+    assert find_clouds(one + np.outer(groups == 0, [3.0, 0, 0, 0]), groups, np.eye(4)).evident
 
 
 def test_centres_are_the_same_for_the_same_generator_and_means_of_their_points():
