@@ -15,7 +15,7 @@ from tacit.text.bundled import check_packages, minilm_path
 from tacit.text.small.encoder import bundled_encoder
 
 KEPT = 2048
-"""Vectors of the texts that were seen last: 6 MB, where encoding one takes some 10 ms."""
+"""Vectors of the texts that were seen last: 6 MB, where encoding one takes some 15 ms."""
 
 
 class Sentences:
