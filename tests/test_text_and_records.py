@@ -1,6 +1,7 @@
 """Agents whose contexts and feedback are text or records: what stages see, what users see, saved and loaded exactly."""
 
 import copy
+import json
 import pickle
 from dataclasses import replace
 
@@ -224,6 +225,30 @@ def test_environments_and_logs_pass_text_and_records_through():
     assert [bool(np.isnan(feedback).any()) for feedback in told] == [False, True, False, True]
     record = log_of(played(agent, ANN, "fine")).to_json()
     assert (record["context"], record["feedback"]) == ({**ANN, "age": 41.0}, "fine")
+
+
+def logged(context_of, n=400):
+    """Return episodes of a problem of one step, in which the context says which of three actions pleases."""
+    chance, rows = np.random.default_rng(5), []
+    for i in range(n):
+        x, action = (int(draw) for draw in chance.integers([2, 3]))
+        told = int(action == x and chance.random() < 0.9)
+        steps = [{"state": 0, "action": action, "probability": 1 / 3}]
+        rows.append({"episode": i, "context": context_of(x), "steps": steps, "feedback": told})
+    return rows
+
+
+def test_logs_of_records_are_read_and_text_in_them_is_refused_with_the_remedy(tmp_path):
+    one, path = Layout.regular([1], n_actions=3, n_contexts=2, n_feedback=2), tmp_path / "logs.jsonl"
+    records = replace(one, contexts=Record({"kind": Finite((0, 1)), "age": Vectors(1)}))
+    path.write_text("".join(json.dumps(row) + "\n" for row in logged(lambda x: {"kind": x, "age": 3.5})))
+    agent = tacit.fit(path, layout=records).train(path, seed=1)
+    assert agent.layout.contexts == records.contexts
+    best = [agent.policy({"kind": x, "age": 3.5})[0] for x in (0, 1)]
+    assert [max(policy, key=policy.get) for policy in best] == [0, 1]
+    path.write_text("".join(json.dumps(row) + "\n" for row in logged(lambda x: f"kind {x}")))
+    with pytest.raises(ValueError, match=r"context that is text needs an encoder, got 'kind .' and none"):
+        tacit.fit(path, layout=replace(one, contexts=Text()))
 
 
 @pytest.mark.filterwarnings("ignore:feedback tells no action")
