@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tacit.planning.regression import OracleSettings
     from tacit.planning.schedule import GammaSchedule
     from tacit.problem.layout import Layout
+    from tacit.problem.records import Record, Text
     from tacit.problem.spaces import Finite, Label, Vectors
     from tacit.simulate import play
     from tacit.trust.anchors import Anchor
@@ -53,7 +54,9 @@ __all__ = [
     "Layout",
     "OracleSettings",
     "PosteriorSettings",
+    "Record",
     "Settings",
+    "Text",
     "Vectors",
     "__version__",
     "checks",
@@ -86,7 +89,9 @@ PLACES = {
     "Layout": "tacit.problem.layout",
     "OracleSettings": "tacit.planning.regression",
     "PosteriorSettings": "tacit.decoding.posterior",
+    "Record": "tacit.problem.records",
     "Settings": "tacit.learning.settings",
+    "Text": "tacit.problem.records",
     "Vectors": "tacit.problem.spaces",
     "fit": "tacit.offline.fit",
     "layout_of": "tacit.envs.gym_layout",

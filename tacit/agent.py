@@ -23,17 +23,19 @@ from tacit.learning.episode import (
     read_outcome,
     refuse_step,
 )
-from tacit.learning.layered import Layered, world_of
+from tacit.learning.layered import EncoderOf, Layered, world_of
 from tacit.learning.settings import Settings
 from tacit.learning.stage import LayeredStage, Lesson, Stage
 from tacit.learning.world import World, check_over
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.growth import without_action
 from tacit.problem.layout import Layout
+from tacit.problem.records import TextEncoder
 from tacit.problem.spaces import Label
 from tacit.text.bundled import MissingModelError
 from tacit.text.conversations import Conversations
 from tacit.text.model import RestoreModel
+from tacit.text.sentences import encoder_of
 from tacit.trust.anchors import Anchor
 from tacit.trust.findings import Diagnosis
 
@@ -72,7 +74,7 @@ class Agent:
         seed: int = 0,
         stage: Stage | None = None,
     ) -> None:
-        self.world = world_of(problem, settings)
+        self.world = world_of(problem, settings, encoder_of)
         self.stage: Stage = stage if stage is not None else self.world.first_stage()
         # What the plan takes, then one for each step.
         self._draws = EpisodeDraws(seed, self.world.plan_draws + self.world.horizon)
@@ -133,7 +135,7 @@ class Agent:
             world, number = self.world.meet_context(context), self._next_id
             encoded, draws = world.read_context(context), self._draws.row(number)
             stage, grown = self._grow(world)
-            label, plan = world.context_label(encoded), stage.plan(encoded, draws[0])
+            label, plan = world.context_label(context, encoded), stage.plan(encoded, draws[0])
             episode = Episode(self, number, label, encoded, plan, draws)
             self._make([*grown, (_open_episode, self, number, episode)])
             return episode
@@ -232,7 +234,7 @@ class Agent:
         with self._lock:
             if self._pending:
                 self._settle()
-            return Diagnosis(self.stage.diagnose(anchors))
+            return Diagnosis(self.stage.diagnose([self.world.read_anchor(anchor) for anchor in anchors]))
 
     def read_steps(self, episode: Episode) -> tuple[Step, ...]:
         """Return the steps of an episode in the user's own words."""
@@ -271,16 +273,18 @@ class Agent:
         stages: Mapping[str, type[LayeredStage]] = STAGES,
         dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts,
         model: RestoreModel | None = None,
+        encoder: TextEncoder | None = None,
     ) -> Agent:
         """Return the agent that `save` wrote, or raise CheckpointError: what loads plays as what was saved.
 
-        What was injected must be given again: the classes that it may be in by name (`stages`), the `dynamics`, and
-        what rebuilds the `model` of conversations where their settings do not name one.
+        What was injected must be given again: the classes that it may be in by name (`stages`), the `dynamics`, what
+        rebuilds the `model` of conversations where their settings do not name one, the `encoder` of text.
         """
+        finder: EncoderOf = encoder_of if encoder is None else lambda layout: encoder
         with open_saved(path, KIND, passing=(MissingModelError,)) as saved:
             kept, world = saved.part("stage_state"), saved.text("world")
             if world == Layered.name:
-                layered = Layered.from_state(saved.part("world_state"), dynamics)
+                layered = Layered.from_state(saved.part("world_state"), dynamics, finder)
                 stage = layered.restore_stage(saved.text("stage"), kept, stages)
                 agent = cls(layered, None, saved["seed"], stage)
             elif world == Conversations.name:
@@ -371,9 +375,9 @@ class Agent:
             state.check(number not in self._open, "id", "that of no other open episode")
             plan, states = self.world.restore_episode(self.stage, state)
             state.check(plan.stage in (*stages, self.stage.name), "plan", "of a stage that is known")
-            encoded = self.world.read_context(state["context"])
-            label, draws = self.world.context_label(encoded), self._draws.row(number)
-            episode = Episode(self, number, label, encoded, plan, draws)
+            encoded = self.world.restore_context(state)
+            label = self.world.context_label(state["context"], encoded)
+            episode = Episode(self, number, label, encoded, plan, self._draws.row(number))
             episode.states, episode.actions = states, list(state["actions"])
             episode.chances = list(state["chances"])
             self._open[number] = episode

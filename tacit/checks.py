@@ -21,6 +21,8 @@ from tacit.agent import Agent
 from tacit.base.changes import commit
 from tacit.base.checkpoint import save_tree
 from tacit.learning.episode import Episode
+from tacit.problem.records import Record, Space, Text
+from tacit.problem.spaces import Finite
 from tacit.simulate import Source
 
 MakeAgent = Callable[[int], Agent]
@@ -293,7 +295,14 @@ def different_feedback(agent: Agent, feedback: Any) -> Any:
     """Return feedback that the agent takes and that is not `feedback`."""
     if isinstance(feedback, str):
         return feedback + " Or so."
-    space = agent.layout.feedback
-    if hasattr(space, "labels"):
-        return next(label for label in space.labels if label != feedback)
-    return [float(value) + 1.0 for value in feedback]
+    return _another(agent.layout.feedback, feedback)
+
+
+def _another(space: Space, value: Any) -> Any:
+    """Return another value of a space; of a record, one with another first field."""
+    if isinstance(space, Record):
+        name, first = next(iter(space.fields.items()))
+        return {**value, name: _another(first, value[name])}
+    if isinstance(space, Finite):
+        return next(label for label in space.labels if label != value)
+    return f"{value} Or so." if isinstance(space, Text) else [float(each) + 1.0 for each in np.ravel(value)]

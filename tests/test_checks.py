@@ -1,9 +1,11 @@
 """The contract, crossed with every learner; and the contract itself, on agents that are broken on purpose."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from counting_encoder import CountingEncoder
 from learners import SMALL, SMALL_VECTORS, make_learner, source_for
 
 from tacit.agent import Agent
@@ -22,7 +24,12 @@ from tacit.checks import (
     check_seed_decides,
 )
 from tacit.decoding.decoder import DecoderSettings
+from tacit.envs.gym_adapter import GymSource
+from tacit.envs.synthetic import synthetic
 from tacit.experiments.learners import LEARNERS
+from tacit.learning.layered import Layered
+from tacit.problem.records import Record, Text
+from tacit.problem.spaces import Finite, Vectors
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*is left out", "ignore:.*plays uniformly"
@@ -43,6 +50,37 @@ def test_every_learner_keeps_the_contract(name, kind, check):
 def test_an_agent_on_vectors_keeps_the_contract(check):
     source = source_for("vectors")
     check(make_learner("tacit", source.layout, SMALL_VECTORS), source)
+
+
+SAID = {
+    "text": ("thanks, lovely", "no, not that"),
+    "record": ({"stars": 1, "note": "no"}, {"stars": 5, "note": "yes"}),
+}
+
+
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
+def test_an_agent_on_text_and_records_keeps_the_contract(check, said):
+    """The paper's MDP, whose contexts are shown as records with text, and whose feedback as text or records."""
+    contexts = Record({"country": Finite(("de",), open=True), "age": Vectors(1), "note": Text()})
+    shown = ({"country": "de", "age": 41, "note": "likes it quiet"}, {"country": "fr", "age": 7, "note": ""})
+    feedback = Text() if said == "text" else Record({"stars": Finite((1, 5)), "note": Text()})
+    layout = replace(synthetic().layout, contexts=contexts, feedback=feedback)
+    source = GymSource(
+        synthetic(),
+        layout,
+        context_of=lambda seen, info: shown[seen["context"]],
+        feedback_of=lambda seen, info: SAID[said][info["feedback"]],
+    )
+    settings = replace(SMALL_VECTORS, decoder=SMALL.decoder)
+
+    def make(seed):
+        return Agent(Layered(layout, settings, encoder=CountingEncoder()), seed=seed)
+
+    if check is check_save_and_load:
+        check(make, source, partial(Agent.load, encoder=CountingEncoder()))
+    else:
+        check(make, source)
 
 
 def test_small_agents_pass_through_every_stage():

@@ -26,9 +26,9 @@ THREADS, EPISODES = 4, 400
 class Yielding(Layered):
     """A world that lets other threads in where they would do most harm: while an episode takes its id."""
 
-    def context_label(self, encoded):
+    def context_label(self, context, encoded):
         time.sleep(0)
-        return super().context_label(encoded)
+        return super().context_label(context, encoded)
 
 
 class YieldingCounts(TransitionCounts):

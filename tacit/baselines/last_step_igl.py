@@ -26,6 +26,7 @@ from tacit.learning.stage import (
     ending_of,
     refuse_early_endings,
     refuse_open,
+    refuse_silence,
 )
 from tacit.planning.inverse_gap import gamma_at, inverse_gap_weights
 from tacit.planning.regression import make_oracle, restore_oracle
@@ -60,6 +61,7 @@ class LastStepExploration:
 
     def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Keep the tuple."""
+        refuse_silence(self._layout, feedback, "learning on the last step alone")
         if feedback is None:
             return NOTHING
         return Lesson(
@@ -116,6 +118,7 @@ class LastStepIGL:
 
     def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Decode the feedback and regress on it."""
+        refuse_silence(self._layout, feedback, "learning on the last step alone")
         if feedback is None or episode.plan.stage != self.name:
             return NOTHING
         state, action = ending_of(self._layout, episode)

@@ -11,7 +11,8 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import LARGEST, Saved
-from tacit.problem.spaces import Encoded, Finite, Space
+from tacit.problem.records import Space, dimension_of
+from tacit.problem.spaces import Encoded, Finite
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class NetworkInputs:
     def from_state(space: Space, state: Mapping[str, Any], what: str) -> NetworkInputs:
         """Return the features of a space whose means and scales were saved under the name `what`."""
         saved, finite = Saved.of(state), isinstance(space, Finite)
-        size = space.size if isinstance(space, Finite) else space.dimension
+        size = dimension_of(space)
         mean = saved.floats(f"{what}_mean", (None,))
         possible = size <= len(mean) <= size + (finite and what == "feedback")
         saved.check(possible, f"{what}_mean", f"{size} numbers, or one more where silence was met")
@@ -58,4 +59,11 @@ class NetworkInputs:
 
     def __call__(self, values: Encoded | IntArray) -> FloatArray:
         """Return the inputs of one value (d,) or of many (n, d)."""
-        return self._one_hot[values] if self.finite else (values - self.mean) / self.scale
+        if self.finite:
+            return self._one_hot[values]
+        if np.isnan(values).any():
+            raise ValueError(
+                f"networks read vectors of {len(self.mean)} finite numbers, got NaN, which silence is among vectors; "
+                "leave silent episodes out, or use finite feedback"
+            )
+        return np.asarray((values - self.mean) / self.scale)

@@ -17,7 +17,8 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes, commit, extend, put
 from tacit.base.saved import Saved
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded, Finite, Space
+from tacit.problem.records import Space, dimension_of
+from tacit.problem.spaces import Encoded, Finite
 
 LEAST_WEIGHT = 1e-9
 """Of a saved tuple: no state has more actions than one in this."""
@@ -210,7 +211,7 @@ def check_finite(layout: Layout, method: str) -> None:
     for what, space in (("contexts", layout.contexts), ("feedback", layout.feedback)):
         if not isinstance(space, Finite):
             raise ValueError(
-                f"{method} needs finite {what}, got vectors of {space.dimension}; use method 'neural'"
+                f"{method} needs finite {what}, got vectors of {dimension_of(space)}; use method 'neural'"
             )
 
 
@@ -241,10 +242,11 @@ def _check_range(what: str, values: IntArray | FloatArray, size: int | IntArray)
 def _check_space(what: str, values: IntArray | FloatArray, space: Space, more: int = 0) -> None:
     if isinstance(space, Finite):
         _check_range(what, values, space.size + more)
-    elif values.shape[1:] != (space.dimension,) or not np.all(np.isfinite(values)):
+    elif values.shape[1:] != (dimension_of(space),) or not np.all(np.isfinite(values)):
         raise ValueError(
-            f"{what} must be rows of {space.dimension} finite numbers, got shape {values.shape} with "
-            f"{np.count_nonzero(~np.isfinite(values))} entries that are NaN or infinite; remove those tuples"
+            f"{what} must be rows of {dimension_of(space)} finite numbers, got shape {values.shape} with "
+            f"{np.count_nonzero(~np.isfinite(values))} entries that are NaN (as silence is) or infinite; remove those "
+            "tuples"
         )
 
 

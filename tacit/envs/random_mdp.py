@@ -8,7 +8,8 @@ from tacit.base.arrays import FloatArray
 from tacit.envs.layered import Clouds, LayeredEnv
 from tacit.problem.layout import Layout, consecutive_states
 from tacit.problem.mdp import ContextualMDP
-from tacit.problem.spaces import Finite, Space, Vectors
+from tacit.problem.records import Space
+from tacit.problem.spaces import Finite, Vectors
 
 UNLIKELY = 1e-3
 """Probability mass per row that leads to a hardly reachable state."""

@@ -26,6 +26,7 @@ from tacit.learning.stage import (
     deterministic_policy,
     ending_of,
     policy_plan,
+    refuse_silence,
 )
 from tacit.planning.reachability import Homes
 from tacit.problem.layout import Layout
@@ -71,6 +72,7 @@ class Collection:
 
     def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Return the tuple kept of an episode that reached its target, or that came late from homing (dev. 28)."""
+        refuse_silence(self._layout, feedback, "the paper's recipe")
         plan = policy_plan(episode)
         ours = plan.stage == self.name
         changes: list[Change] = []

@@ -29,6 +29,7 @@ from tacit.learning.stage import (
     read_dynamics,
     refuse_early_endings,
     refuse_open,
+    refuse_silence,
 )
 from tacit.planning.euler import log_factor, plan_euler
 from tacit.planning.reachability import Homes, Mixture, restore_mixture
@@ -84,6 +85,7 @@ class Homing:
 
     def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Return transitions and policy counted; one whose target is finished has nothing to teach."""
+        refuse_silence(self._layout, feedback, "the paper's recipe")
         plan = policy_plan(episode)
         if plan.target != self.target:
             return NOTHING

@@ -1,8 +1,13 @@
-"""The world of layered problems: labels or vectors, states and actions known beforehand (section 2), or open ones."""
+"""The world of layered problems: states and actions known beforehand (section 2), or open ones.
+
+Contexts and feedback may be labels, vectors, records or text; stages see labels and vectors (`tacit.problem.seen`).
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from tacit.base.changes import Changes, assign
@@ -20,14 +25,21 @@ from tacit.learning.world import World
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.growth import with_actions, with_context, with_state, with_word
 from tacit.problem.layout import Layout
+from tacit.problem.records import TextEncoder, dimension_of, encode_value, has_text
+from tacit.problem.seen import reads_text, seen_layout
 from tacit.problem.silence import encode_feedback
-from tacit.problem.spaces import Encoded, Label
+from tacit.problem.spaces import Encoded, Finite, Label, Vectors
+from tacit.trust.anchors import Anchor
+
+EncoderOf = Callable[[Layout], TextEncoder | None]
+"""Gives the encoder of a layout: None where nothing is text."""
 
 
 class Layered:
     """A layout with the settings to learn it by; see `tacit.learning.world.World`.
 
-    `dynamics` makes the estimate of the dynamics that the stages plan with.
+    `dynamics` makes the estimate of the dynamics that the stages plan with; `encoder` reads text, where there is some.
+    `layout` is the user's, that of `setup` as stages see it.
     """
 
     name: ClassVar[str] = "layered"
@@ -38,10 +50,11 @@ class Layered:
         layout: Layout,
         settings: Settings | None = None,
         dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts,
+        encoder: TextEncoder | None = None,
     ) -> None:
-        self.layout = layout
+        self.layout, self.encoder = layout, encoder
         self.settings = settings if settings is not None else Settings()
-        self.setup = Setup(layout, self.settings, dynamics)
+        self.setup = Setup(seen_layout(layout, encoder), self.settings, dynamics)
 
     @property
     def horizon(self) -> int:
@@ -80,7 +93,9 @@ class Layered:
 
     def laid_out(self, layout: Layout) -> Layered:
         """Return the world with another layout, itself if it is the one that it has."""
-        return self if layout is self.layout else Layered(layout, self.settings, self.setup.dynamics)
+        if layout is self.layout:
+            return self
+        return Layered(layout, self.settings, self.setup.dynamics, self.encoder)
 
     def meet_context(self, context: object) -> Layered:
         """Return the world that can read a context: one with a label more, where contexts are open."""
@@ -112,12 +127,22 @@ class Layered:
         return self.laid_out(with_state(layout, taken, state, actions))
 
     def read_context(self, context: object) -> Encoded:
-        """Return a context as the layout encodes it."""
-        return self.layout.contexts.encode(context, "context")
+        """Return a context as stages see it."""
+        return encode_value(self.layout.contexts, context, "context", self.encoder)
 
     def read_feedback(self, feedback: object) -> Encoded | None:
-        """Return feedback as the layout encodes it, silence (None) too; None where that is missing."""
-        return encode_feedback(self.layout, feedback)
+        """Return feedback as stages see it, silence (None) too; None where that is missing."""
+        return encode_feedback(self.layout, feedback, encoder=self.encoder)
+
+    def read_anchor(self, anchor: Anchor) -> Anchor:
+        """Return an anchor whose context and feedback are vectors wherever stages see vectors."""
+        layout, seen = self.layout, self.setup.layout
+        context, feedback = anchor.context, anchor.feedback
+        if seen.contexts is not layout.contexts:
+            context = encode_value(layout.contexts, context, "an anchor's context", self.encoder)
+        if feedback is not None and seen.feedback is not layout.feedback:
+            feedback = encode_value(layout.feedback, feedback, "an anchor's feedback", self.encoder)
+        return replace(anchor, context=context, feedback=feedback)
 
     def read_state(
         self, episode: Episode, state: object, actions: Sequence[str] | None, step: int | None
@@ -151,9 +176,12 @@ class Layered:
         """Return the labels of a state's actions."""
         return self.layout.actions[step][shown]
 
-    def context_label(self, encoded: Encoded) -> Any:
-        """Return the label of a context, or the numbers of its vector."""
-        return self.layout.contexts.decode(encoded)
+    def context_label(self, context: object, encoded: Encoded) -> Any:
+        """Return the label of a context, the numbers of its vector, the fields of a record, or the text itself."""
+        space = self.layout.contexts
+        if isinstance(space, Finite | Vectors):
+            return space.decode(encoded)
+        return space.plain(context, "context")
 
     def state_label(self, step: int, shown: int) -> Label:
         """Return the label of a state."""
@@ -169,8 +197,16 @@ class Layered:
         }
 
     def save_episode(self, episode: Episode) -> dict[str, Any]:
-        """Return plan and states as plain values and arrays."""
-        return {"plan": policy_plan(episode)._asdict(), "states": episode.states}
+        """Return plan and states as plain values and arrays, and the vector of a context with text."""
+        kept = {"plan": policy_plan(episode)._asdict(), "states": episode.states}
+        return kept | {"encoded": episode.encoded} if has_text(self.layout.contexts) else kept
+
+    def restore_context(self, state: Mapping[str, Any]) -> Encoded:
+        """Return the context of a saved episode as stages see it; text is not encoded again, for it was exact."""
+        if not has_text(self.layout.contexts):
+            return self.read_context(state["context"])
+        size, most = dimension_of(self.layout.contexts, self.encoder), sys.float_info.max
+        return Saved.of(state).floats("encoded", (size,), -most, most)
 
     def restore_episode(self, stage: Stage, state: Mapping[str, Any]) -> tuple[Plan, list[int]]:
         """Return (plan, states) that `save_episode` described."""
@@ -188,25 +224,46 @@ class Layered:
         return plan, path
 
     def to_state(self) -> dict[str, Any]:
-        """Return the layout and the settings."""
-        return {"layout": self.layout.to_json(), "settings": self.settings.to_json()}
+        """Return the layout and the settings, and by what encoder text is read."""
+        state = {"layout": self.layout.to_json(), "settings": self.settings.to_json()}
+        if self.encoder is None or not reads_text(self.layout):
+            return state
+        return state | {"encoder": {"name": self.encoder.name, "dimension": self.encoder.dimension}}
 
     @classmethod
     def from_state(
         cls,
         state: Mapping[str, Any],
         dynamics: Callable[[Layout], TransitionEstimate] = TransitionCounts,
+        encoder_of: EncoderOf | None = None,
     ) -> Layered:
-        """Return the world that `to_state` described."""
+        """Return the world that `to_state` described; `encoder_of` gives the encoder that it had, if there is text."""
         saved = Saved.of(state)
         layout, settings = Layout.from_json(saved.part("layout")), Settings.from_json(saved.part("settings"))
-        return cls(layout, settings, dynamics)
+        encoder = None if encoder_of is None else encoder_of(layout)
+        if reads_text(layout):
+            _check_encoder(saved.part("encoder"), encoder)
+        return cls(layout, settings, dynamics, encoder)
 
 
-def world_of(problem: Layout | World, settings: Settings | None) -> World:
-    """Return a layout with its settings as a world, or the world that was given."""
+def _check_encoder(saved: Saved, encoder: TextEncoder | None) -> None:
+    """Raise CheckpointError unless an encoder is the one that was saved by name."""
+    known = saved.text("name"), saved.whole("dimension", 1)
+    given = None if encoder is None else (encoder.name, encoder.dimension)
+    if given != known:
+        raise CheckpointError(
+            f"the agent reads text by the encoder {known[0]!r} of {known[1]} numbers, got {given}; pass that one as "
+            "`encoder`"
+        )
+
+
+def world_of(
+    problem: Layout | World, settings: Settings | None, encoder_of: EncoderOf | None = None
+) -> World:
+    """Return a layout with its settings as a world, or the world that was given; `encoder_of` it reads its text."""
     if isinstance(problem, Layout):
-        return Layered(problem, settings)
+        encoder = None if encoder_of is None else encoder_of(problem)
+        return Layered(problem, settings, encoder=encoder)
     if settings is not None:
         raise ValueError("settings go with a layout, a world has its own; give them to the world")
     return problem

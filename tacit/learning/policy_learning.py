@@ -23,6 +23,7 @@ from tacit.learning.stage import (
     policy_plan,
     read_duals,
     read_dynamics,
+    refuse_silence,
 )
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.regression import make_oracle, restore_oracle
@@ -181,6 +182,7 @@ class PolicyLearning:
 
     def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Decode and learn; an episode of an earlier stage only adds its transitions."""
+        refuse_silence(self._layout, feedback, "the paper's recipe")
         if episode.plan.stage != self.name:
             path = episode.encoded, episode.states, episode.actions
             return Lesson(changes=self.learner.dynamics.learn(*path))

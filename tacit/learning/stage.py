@@ -20,7 +20,8 @@ from tacit.learning.episode import Episode, Plan
 from tacit.learning.settings import Settings
 from tacit.planning.transition import TransitionCounts, TransitionEstimate, extend_to_ended, transitions_shape
 from tacit.problem.growth import may_change
-from tacit.problem.layout import Layout
+from tacit.problem.layout import COUNTS, MISSING, Layout
+from tacit.problem.silence import is_silence
 from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor
 from tacit.trust.findings import Finding
@@ -186,6 +187,15 @@ def refuse_open(layout: Layout, who: str) -> None:
         raise ValueError(
             f"{who} learns what the layout has when it begins, this one is open or has retired actions; use the fast "
             "recipe, Settings(recipe='fast'), or a layout and tacit.Finite without open=True"
+        )
+
+
+def refuse_silence(layout: Layout, feedback: Encoded | None, who: str) -> None:
+    """Raise ValueError if feedback is silence among vectors, for stages that have no place for it."""
+    if isinstance(feedback, np.ndarray) and is_silence(layout, feedback):
+        raise ValueError(
+            f"{who} has no value for silence among vectors, got None with Layout(..., silence={COUNTS!r}); "
+            f"give the layout silence={MISSING!r} if people fall silent at random, or use finite feedback"
         )
 
 

@@ -9,6 +9,7 @@ from tacit.base.changes import Changes
 from tacit.learning.episode import Episode, Plan, refuse_end
 from tacit.learning.stage import Stage
 from tacit.problem.spaces import Label
+from tacit.trust.anchors import Anchor
 
 
 class World(Protocol):
@@ -63,8 +64,11 @@ class World(Protocol):
     def offered(self, step: int, shown: Any) -> tuple[Label, ...]:
         """Return the actions on offer, as the user knows them."""
 
-    def context_label(self, encoded: Any) -> Any:
-        """Return a context as the user knows it, in plain values."""
+    def read_anchor(self, anchor: Anchor) -> Anchor:
+        """Return an episode with known outcome as stages can read it, or raise ValueError."""
+
+    def context_label(self, context: Any, encoded: Any) -> Any:
+        """Return a context as the user knows it, in plain values; `encoded` is the same as stages see it."""
 
     def state_label(self, step: int, shown: Any) -> Label:
         """Return a state as the user knows it."""
@@ -74,6 +78,9 @@ class World(Protocol):
 
     def save_episode(self, episode: Episode) -> dict[str, Any]:
         """Return plan and states of an open episode as plain values and arrays."""
+
+    def restore_context(self, state: Mapping[str, Any]) -> Any:
+        """Return the context of a saved episode as stages see it, to the last bit as it was."""
 
     def restore_episode(self, stage: Stage, state: Mapping[str, Any]) -> tuple[Plan, list[Any]]:
         """Return (plan, states) that `save_episode` described."""

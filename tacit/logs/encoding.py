@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from tacit.logs.record import EpisodeRecord, Fault
 from tacit.logs.survey import START, label_of
 from tacit.problem.layout import Layout
+from tacit.problem.records import Space
 from tacit.problem.silence import encode_feedback
-from tacit.problem.spaces import Encoded, Finite, Label, Space
+from tacit.problem.spaces import Encoded, Finite, Label
 
 
 class EncodedEpisode(NamedTuple):

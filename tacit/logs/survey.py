@@ -24,7 +24,8 @@ from tacit.logs.reading import Logs, LogSource
 from tacit.logs.record import EpisodeRecord, Fault, LogError, is_text_context
 from tacit.logs.repeats import LogEntry
 from tacit.problem.layout import COUNTS, MISSING, Layout
-from tacit.problem.spaces import Finite, Label, Space, Vectors
+from tacit.problem.records import Space
+from tacit.problem.spaces import Finite, Label, Vectors
 
 START, BEGIN = "(start)", "begin"
 """The state and the action before first states that differ."""

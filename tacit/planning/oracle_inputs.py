@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.problem.layout import Layout
+from tacit.problem.records import dimension_of
 from tacit.problem.spaces import Encoded, Finite
 
 
@@ -17,8 +18,7 @@ class OracleInputs:
     def __init__(self, layout: Layout) -> None:
         self.contexts, self.exists = layout.contexts, layout.endings.mask  # (S_H, K)
         self.n_actions = layout.endings.n_actions.tolist()
-        size = self.contexts.size if isinstance(self.contexts, Finite) else self.contexts.dimension
-        self.dimension = size + 1  # d: the context and the constant
+        self.dimension = dimension_of(self.contexts) + 1  # d: the context and the constant
 
     def n_contexts(self, method: str) -> int:
         """Return X, for a method that keeps a table over it."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from tacit.problem.layout import Layout
+from tacit.problem.records import Space
 from tacit.problem.spaces import Finite, Label, abridge_labels, plain_label
 
 
@@ -27,6 +28,14 @@ def with_word(layout: Layout, feedback: Any) -> Layout:
     ('ok', 'thanks')
     """
     return layout if feedback is None else _with_label(layout, "feedback", feedback)
+
+
+def with_space(layout: Layout, which: str, space: Space) -> Layout:
+    """Return the layout with another space of contexts or feedback; all computed of states and actions is shared."""
+    other = object.__new__(Layout)
+    vars(other).update(vars(layout))
+    vars(other)[which] = space
+    return other
 
 
 def may_change(layout: Layout) -> bool:
@@ -117,15 +126,10 @@ def without_action(layout: Layout, action: Any, state: Any = None) -> Layout:
 
 
 def _with_label(layout: Layout, which: str, label: Any) -> Layout:
-    """Return the layout with another space; all that was computed of states and actions is shared."""
+    """Return the layout with a label more, itself if it can encode that already."""
     space = getattr(layout, which)
     grown = space.taking_in(label)
-    if grown is space:
-        return layout
-    wider = object.__new__(Layout)
-    vars(wider).update(vars(layout))
-    vars(wider)[which] = grown
-    return wider
+    return layout if grown is space else with_space(layout, which, grown)
 
 
 def _appended(

@@ -24,15 +24,8 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.base.validation import check_choice
 from tacit.problem.endings import Endings
-from tacit.problem.spaces import (
-    Finite,
-    Label,
-    Space,
-    abridge_labels,
-    check_labels,
-    saved_labels,
-    space_from_json,
-)
+from tacit.problem.records import Space, space_from_json
+from tacit.problem.spaces import Finite, Label, abridge_labels, check_labels, saved_labels
 
 MOST_PLACES = 1 << 24
 """Of (layer, state, action), padded; where transitions are counted, memory ends long before."""
@@ -359,8 +352,8 @@ def check_spaces(layout: Layout) -> None:
     for what, space in (("contexts", layout.contexts), ("feedback", layout.feedback)):
         if not isinstance(space, Space):
             raise ValueError(
-                f"{what} must be tacit.Finite(labels) or tacit.Vectors(dimension), got {space!r}; for a list of labels "
-                f"write {what}=tacit.Finite(labels)"
+                f"{what} must be tacit.Finite(labels), tacit.Vectors(dimension), tacit.Text() or tacit.Record(fields), "
+                f"got {space!r}; for a list of labels write {what}=tacit.Finite(labels)"
             )
 
 

@@ -1,4 +1,4 @@
-"""What contexts and feedback may be: a finite set of labels, or vectors; each encodes what a user shows."""
+"""What stages learn from: a finite set of labels, or vectors; each encodes what a user shows."""
 
 from __future__ import annotations
 
@@ -76,6 +76,9 @@ class Finite:
         size = len(self.labels)
         return (1 << max(size.bit_length(), LEAST_ROOM_BITS)) - 1 if self.open else size
 
+    def __contains__(self, label: object) -> bool:
+        return label in self._index
+
     def encode(self, value: Any, what: str) -> int:
         """Return the index of `value`, or raise an error that names `what` was unknown."""
         try:
@@ -138,7 +141,7 @@ class Vectors:
         """Return `value` as a new float64 vector, or raise if its shape or an entry is wrong."""
         if self.fields is not None and isinstance(value, Mapping):
             value = [value[name] for name in self.fields] if set(value) == set(self.fields) else None
-        elif self.dimension == 1 and isinstance(value, int | float):
+        elif self.dimension == 1 and isinstance(value, int | float | np.number):
             value = [value]
         try:
             vector = np.array(value)
@@ -160,18 +163,6 @@ class Vectors:
         """Return a JSON description that `space_from_json` reads."""
         described = {"kind": "vectors", "dimension": self.dimension}
         return described if self.fields is None else described | {"fields": list(self.fields)}
-
-
-Space = Finite | Vectors
-
-
-def space_from_json(data: Mapping[str, Any]) -> Space:
-    """Return the space that `to_json` described."""
-    saved = Saved.of(data)
-    if saved.choice("kind", ("finite", "vectors")) == "finite":
-        is_open = "open" in saved and saved.flag("open")
-        return Finite(saved_labels(saved, "labels"), is_open, saved.whole("most") if is_open else MOST_LABELS)
-    return Vectors(saved.whole("dimension", 1), saved.texts("fields") if "fields" in saved else None)
 
 
 def saved_labels(saved: Saved, name: str) -> tuple[Label, ...]:

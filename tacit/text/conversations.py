@@ -27,6 +27,7 @@ from tacit.text.model import RestoreModel, TextModel
 from tacit.text.models import CAUSAL, SMALL, make_model, restore_model
 from tacit.text.settings import TextSettings
 from tacit.text.stages import TalkPlan, TextExploration, TextLearning, TextStage, restore_reactions
+from tacit.trust.anchors import Anchor
 
 
 class Turn(NamedTuple):
@@ -138,7 +139,11 @@ class Conversations:
         """Return the candidates."""
         return shown.candidates
 
-    def context_label(self, encoded: TextContext) -> dict[str, str]:
+    def read_anchor(self, anchor: Anchor) -> Anchor:
+        """Return the anchor as it is."""
+        return anchor
+
+    def context_label(self, context: object, encoded: TextContext) -> dict[str, str]:
         """Return request and profile."""
         return encoded.to_json()
 
@@ -161,6 +166,10 @@ class Conversations:
                 [turn.heard, list(turn.candidates), turn.conversation.to_json()] for turn in episode.states
             ],
         }
+
+    def restore_context(self, state: Mapping[str, Any]) -> TextContext:
+        """Return the saved context."""
+        return self.read_context(state["context"])
 
     def restore_episode(self, stage: Stage, state: Mapping[str, Any]) -> tuple[Plan, list[Turn]]:
         """Return (plan, states) that `save_episode` described."""

@@ -128,7 +128,7 @@ def judge_begin(agent, before, after, place):
     if now not in (before, after):
         raise changed(f"begin, interrupted at {place}, leaves an agent that has neither begun nor not")
     if now == before:
-        agent.begin(agent.world.context_label(agent.open_episodes[0].encoded))
+        agent.begin(agent.open_episodes[0].context)
 
 
 def test_an_interrupted_save_leaves_the_old_file_or_the_new(attack, tmp_path):

@@ -1,11 +1,12 @@
-"""Silence as a value of finite feedback: encoded after the words, shown in words, missing where a layout says so."""
+"""Silence as a value of feedback: after the words, NaN among vectors, in words, missing where a layout says so."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tacit.problem.layout import Layout
-from tacit.problem.silence import SILENCE, decode_feedback, encode_feedback, feedback_word
+from tacit.problem.silence import SILENCE, decode_feedback, encode_feedback, feedback_word, is_silence
 from tacit.problem.spaces import Finite, Vectors
 
 LAYOUT = replace(
@@ -21,13 +22,18 @@ def test_silence_is_the_value_after_all_words_and_comes_back():
         encode_feedback(LAYOUT, SILENCE)
 
 
-def test_silence_may_be_missing_and_is_no_vector():
+def test_silence_may_be_missing_and_is_no_vector_that_one_can_say():
     assert encode_feedback(replace(LAYOUT, silence="missing"), None) is None
     assert encode_feedback(replace(LAYOUT, silence="missing"), "oh") == 1
     vectors = replace(LAYOUT, feedback=Vectors(2))
     assert decode_feedback(vectors, encode_feedback(vectors, [1, 2])) == [1.0, 2.0]
-    with pytest.raises(ValueError, match="a vector has no value for silence, got None"):
-        encode_feedback(vectors, None)
+    silence = encode_feedback(vectors, None)
+    np.testing.assert_array_equal(silence, [np.nan, np.nan])
+    assert decode_feedback(vectors, silence) is None
+    assert feedback_word(vectors, silence) == SILENCE
+    assert [is_silence(vectors, each) for each in (silence, np.zeros(2))] == [True, False]
+    with pytest.raises(ValueError, match="feedback must be a vector of 2 finite numbers"):
+        encode_feedback(vectors, silence)
     assert encode_feedback(replace(vectors, silence="missing"), None) is None
 
 

@@ -34,6 +34,7 @@ from tacit.planning.regression import OracleSettings
 from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import extend_to_ended
 from tacit.problem.layout import Layout
+from tacit.problem.seen import seen_layout
 from tacit.trust.certificate import Certificate
 
 
@@ -113,7 +114,8 @@ def learn_policy(
     """Return the stage of Algorithm 4 after all episodes, each with its decoded reward, off their own policy."""
     decoder = build_decoder(layout, reading.posterior, settings.decoder)
     tuples = np.rint(counts.by_ending()).astype(np.int64)
-    stage = PolicyLearning(Setup(layout, settings), decoder, _found(np.zeros_like(tuples), tuples))
+    setup = Setup(seen_layout(layout), settings)
+    stage = PolicyLearning(setup, decoder, _found(np.zeros_like(tuples), tuples))
     visits = np.zeros_like(tuples)
     plan = PolicyPlan(layout.uniform_policy, PolicyLearning.name)
     for n, read in enumerate(episodes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -136,6 +136,12 @@ class BundledEncoder:
         return tokenizer(
             list(texts), return_tensors="pt", padding=True, truncation=True, max_length=longest, **options
         )
+
+
+@cache
+def bundled_encoder() -> BundledEncoder:
+    """Return the bundled encoder; all models of a process share it."""
+    return BundledEncoder()
 
 
 def run(model: Any, tokens: Any, **options: Any) -> Any:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +23,7 @@ from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
 from tacit.text.small.cache import EncodingCache, default_path
-from tacit.text.small.encoder import BundledEncoder, Encoder, Float32Array
+from tacit.text.small.encoder import Encoder, Float32Array, bundled_encoder
 from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import FittingSettings, cross_validate, fit_logistic, fit_text_posterior
 from tacit.text.small.matching import FEATURES
@@ -261,12 +260,6 @@ def _restore_vectors(saved: Saved, name: str, sizes: Sequence[int]) -> list[Floa
 def uniform_weights(reactions: Sequence[Reaction]) -> FloatArray:
     """Return 1/(K p) of each reaction, (n,): as many times it counts among uniform ones."""
     return np.array([1 / (len(r.choice.candidates) * r.choice.probability) for r in reactions])
-
-
-@cache
-def bundled_encoder() -> BundledEncoder:
-    """Return the bundled encoder; all models of a process share it."""
-    return BundledEncoder()
 
 
 def pad(matches: Sequence[Float32Array], K: int) -> tuple[FloatArray, Any]:
