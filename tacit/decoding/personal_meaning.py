@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, log_softmax, softmax
 
-from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.decoding.context_bases import Basis
 from tacit.decoding.personal_likelihood import Heard, Parameters, Ridge, slope_ridge, tell, with_units
@@ -81,6 +81,17 @@ class PersonalMeaning:
         """Return g_0 and g_1 (2, W): what is said by those who are not pleased, and by those who are."""
         weights = self.parameters.gamma + self.parameters.delta[:, ending]
         return np.asarray(softmax(weights @ self.terms(context), axis=1))
+
+    def like_rewards(self, contexts: FloatArray, endings: IntArray, words: IntArray) -> BoolArray:
+        """Return whether those who are pleased say each word more often than the others, (n,)."""
+        u, like = self.terms(contexts), np.zeros(len(words), dtype=np.bool_)
+        for s in np.unique(endings):
+            here = np.flatnonzero(endings == s)
+            weights = self.parameters.gamma + self.parameters.delta[:, s]  # (2, W, D)
+            other, pleased = (log_softmax(u[here] @ part.T, axis=1) for part in weights)
+            said = np.arange(len(here)), words[here]
+            like[here] = pleased[said] > other[said]
+        return like
 
     def told(self, context: FloatArray, ending: int, action: int, word: int) -> float:
         """Return Pr[r = 1 | x, s, a, w]: whether a person who said this was pleased."""

@@ -12,8 +12,9 @@ understood holds for tuples that it was not fitted on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ class Understanding:
     model: PersonalMeaning | LabelClasses
     moved: dict[int, FloatArray]
     cut_at: int
+    name: str = "understanding"
 
     @property
     def is_sure(self) -> bool:
@@ -136,10 +138,47 @@ class Understanding:
         place = int((f[:K] > f[action]).sum()) + int((f[:action] == f[action]).sum())
         return int(self.told(context, ending, action, feedback) > f[action]), place
 
+    @cached_property
+    def counted(self) -> Layout:
+        """Return the layout with a group for each action that may please most, and two words."""
+        groups = tuple(f"best action {a + 1}" for a in range(self.layout.max_actions))
+        return replace(self.layout, contexts=Finite(groups), feedback=Finite((UNLIKE, LIKE)))
+
+    def read(
+        self, contexts: Sequence[Encoded], states: IntArray, feedback: Sequence[Encoded]
+    ) -> tuple[IntArray, IntArray]:
+        """Return the group and the word of each episode that ended in `states`, both (n,): see `counted`."""
+        endings, words = np.asarray(states), self.words(np.asarray(feedback))
+        if isinstance(self.model, LabelClasses):
+            return self._read_labels(np.asarray(contexts, dtype=np.int64), endings, words)
+        x = np.asarray(contexts, dtype=np.float64)
+        f = self.model.rewards_many(x)[np.arange(len(x)), endings]  # (n, K)
+        return np.asarray(f.argmax(axis=1)), self.model.like_rewards(x, endings, words).astype(np.int64)
+
+    def read_one(self, context: Encoded, ending: int, feedback: Encoded) -> tuple[int, int]:
+        """Return the group and the word of one episode."""
+        groups, values = self.read([context], np.array([ending]), [feedback])
+        return int(groups[0]), int(values[0])
+
+    def words(self, feedback: IntArray | FloatArray) -> IntArray:
+        """Return the words that feedback (n,) or (n, d) is."""
+        return feedback.astype(np.int64) if self.cells is None else self.cells.words(feedback)
+
+    def _read_labels(self, labels: IntArray, endings: IntArray, words: IntArray) -> tuple[IntArray, IntArray]:
+        assert isinstance(self.model, LabelClasses)
+        rows, places = np.unique(np.stack([labels, endings, words], axis=1), axis=0, return_inverse=True)
+        found = np.zeros((len(rows), 2), dtype=np.int64)
+        for n, (u, s, w) in enumerate(rows.tolist()):
+            f = self.model.rewards(u, self.moved.get(u))[s]
+            best = int(f.argmax())
+            found[n] = best, self.model.told(u, s, best, w, self.moved.get(u)) > f[best]
+        return found[places.ravel(), 0], found[places.ravel(), 1]
+
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
         labels = sorted(self.moved)
         return {
+            "name": self.name,
             "cells": None if self.cells is None else self.cells.to_state(),
             "model": self.model.to_state(),
             "cut_at": self.cut_at,
