@@ -54,9 +54,6 @@ LOOKS = 100
 """Over t: the chance that episode t ends with a uniform action once what is understood is steady."""
 UNSTEADY_LOOKS = 0.3
 """That chance until then."""
-STEADY, ENOUGH_LOOKS = 1.15, 1500
-"""What is understood is steady if held-out tuples gain no more than so many times as much as when all was looked at
-afresh before, and after so many tuples of uniform actions at the least."""
 FOCUS = 2.0
 """Nats that the held-out tuples of an ending must gain to be looked at as if it had been seen half as often."""
 DRAWS, HOPED = 64, 57
@@ -88,8 +85,6 @@ class GeneralisingLearning:
         self.episodes = 0
         self.explored = 0
         self.understanding: Understanding | None = None
-        self.steady = isinstance(setup.layout.contexts, Finite)
-        self._looked = 0, 0.0
         self.sure = False
         """Whether held-out tuples show that feedback depends on the action, so that episodes earn."""
         S, K = setup.layout.endings.mask.shape
@@ -110,7 +105,7 @@ class GeneralisingLearning:
             return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
         chances, outlook = self._weigh(context, self.understanding)
         policy = self._earn(context, outlook.worth)
-        if draw < (LOOKS / (self.episodes + 1) if self.steady else UNSTEADY_LOOKS):
+        if draw < (LOOKS / (self.episodes + 1) if self.understanding.is_steady else UNSTEADY_LOOKS):
             policy[-1] = self._layout.uniform_policy[-1]
             return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
         policy[-1] = chances
@@ -182,10 +177,6 @@ class GeneralisingLearning:
         renewed = copy(self)
         renewed.understanding = understanding
         renewed.sure = self.sure or understanding.is_sure
-        if understanding.looked_at > self._looked[0]:
-            looked = understanding.looked_at, float(understanding.gains.sum()) / understanding.looked_at
-            renewed.steady = looked[0] >= ENOUGH_LOOKS and looked[1] <= STEADY * self._looked[1]
-            renewed._looked = looked
         renewed._due = int(GROWTH * n) + 1
         renewed.fits = (*self.fits, (n, self.lessons))
         renewed._replayed = replayed
@@ -215,9 +206,6 @@ class GeneralisingLearning:
             "lessons": self.lessons,
             "fits": np.array(self.fits, dtype=np.int64).reshape(-1, 2),
             "sure": self.sure,
-            "steady": self.steady,
-            "looked_at": self._looked[0],
-            "looked_gain": self._looked[1],
             "ranked": self.ranked.seen().to_state(),
             "outcomes": self.outcomes.seen().to_state(),
             "understanding": None if self.understanding is None else self.understanding.to_state(),
@@ -236,8 +224,7 @@ class GeneralisingLearning:
         stage.lessons = saved.whole("lessons", stage.episodes)
         fits = saved.wholes("fits", (None, 2))
         stage.fits = tuple((int(n), int(lessons)) for n, lessons in fits)
-        stage.sure, stage.steady = saved.flag("sure"), saved.flag("steady")
-        stage._looked = saved.whole("looked_at"), saved.number("looked_gain")
+        stage.sure = saved.flag("sure")
         ranked = SeenCounts.from_state(ranked_layout(setup.layout), saved.part("ranked"), whole=True)
         stage.ranked = RunningCounts(ranked.shape, ranked)
         outcomes = restore_outcomes(ranked.shape, saved.part("outcomes"))
