@@ -184,7 +184,7 @@ class Understanding:
             "cells": None if self.cells is None else self.cells.to_state(),
             "model": self.model.to_state(),
             "labels": np.array(labels, dtype=np.int64),
-            "rows": np.array([self.moved[u] for u in labels]).reshape(len(labels), -1),
+            "rows": np.array([self.moved[u] for u in labels]).reshape(len(labels), -1 if labels else 0),
         }
 
     @staticmethod

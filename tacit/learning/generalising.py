@@ -42,6 +42,7 @@ from tacit.learning.stage import (
     read_dynamics,
 )
 from tacit.planning.schedule import GammaSchedule
+from tacit.problem.growth import may_change
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 from tacit.trust.anchors import Anchor, encode_anchor
@@ -78,6 +79,11 @@ class GeneralisingLearning:
     remarks: tuple[str, ...] = ()
 
     def __init__(self, setup: Setup, replayed: Fits = ()) -> None:
+        if may_change(setup.layout):
+            raise ValueError(
+                "where contexts or feedback are vectors, or contexts are many, labels are those that the layout has "
+                "when the agent begins, this one is open or has retired actions; name all labels, without open=True"
+            )
         self._layout, self._settings = setup.layout, setup.settings
         self._schedule = GammaSchedule(scale=setup.settings.fast.gamma_scale)
         self.dynamics = setup.dynamics(setup.layout)
@@ -160,6 +166,10 @@ class GeneralisingLearning:
             return self._adopt(self._fit(n), n)
         self._beside.begin(_fit_beside, self._layout, self.tuples.tuples(), *self._known)
         return self
+
+    def stop(self) -> None:
+        """End the process in which fits are made beside, if there is one; a fit that is under way is lost."""
+        self._beside.stop()
 
     def _fit(self, n: int) -> Understanding:
         """Return what the first n tuples tell."""
