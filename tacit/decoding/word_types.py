@@ -26,13 +26,14 @@ from scipy.special import gammaincc, xlogy
 
 from tacit.base.arrays import FloatArray
 from tacit.base.jit import kernel
+from tacit.decoding.orientation import log_density
 
 CUTS = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Shares of the tuples at which words, in order of their leading component, are cut to begin from."""
 CERTAIN = 0.95
 """The position of a word on its side of the cut to begin with."""
 TWO_TYPES = (0.0, 1.0)
-BETWEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
+BETWEEN = (0.0, 0.25, 0.4, 0.5, 0.6, 0.75, 1.0)
 """Levels of a word's position: on one side or the other, or between."""
 FIRST_ROUNDS, MOST_ROUNDS = 8, 60
 """Rounds of expectation maximisation from every beginning, and from the best of them; most need fewer than twenty."""
@@ -100,7 +101,7 @@ def soften(counts: FloatArray, types: WordTypes) -> WordTypes:
     gain, f, positions = _fit_between(
         np.ascontiguousarray(counts[seen]), types.positions[seen], np.array(BETWEEN)
     )
-    if gain <= types.gain:
+    if gain + stands_out(f) <= types.gain + stands_out(types.f):
         return types._replace(overlaps=gain - types.gain)
     softened = np.full(len(counts), 0.5)
     softened[seen] = positions
@@ -139,9 +140,16 @@ def _fit_between(
     for begin in range(len(levels) - 1):
         positions = graded_positions(counts) if begin == 0 else parted_positions(counts, levels[begin])
         gain, f = climb(counts, positions, levels, MOST_ROUNDS)
-        if gain > best:
+        if gain + stands_out(f) > best + stands_out(best_f):
             best, best_f, best_positions = gain, f, positions
     return best, best_f, best_positions
+
+
+@kernel
+def stands_out(f: FloatArray) -> float:
+    """Return the log density of f (K,), turned so that sum f <= K/2: few actions please."""
+    t = 1 - f if f.sum() > len(f) / 2 else f
+    return log_density(t) + (len(t) - 1) * math.log(max(t.max(), 0.01))
 
 
 @kernel
@@ -191,10 +199,12 @@ def climb(
         f = (rewarded + 0.5) / (tuples + 1.0)  # half a tuple on each side: no action is impossible
         one, zero = f * tuples.sum() / (f @ tuples), (1 - f) * tuples.sum() / ((1 - f) @ tuples)
         logs, odds = np.empty((L, K)), np.empty((L, K))  # of a tuple with a word at each level, by action
+        rate, meant = (f @ tuples) / tuples.sum(), np.empty(L)
         for level in range(L):
+            meant[level] = levels[level] * rate / (levels[level] * rate + (1 - levels[level]) * (1 - rate))
             for a in range(K):
-                mixed = levels[level] * one[a] + (1 - levels[level]) * zero[a]
-                logs[level, a], odds[level, a] = math.log(mixed), levels[level] * one[a] / mixed
+                mixed = meant[level] * one[a] + (1 - meant[level]) * zero[a]
+                logs[level, a], odds[level, a] = math.log(mixed), meant[level] * one[a] / mixed
         before, gain = gain, 0.0
         rewarded[:] = 0.0
         weights = np.empty(L)
@@ -210,7 +220,7 @@ def climb(
             positions[y] = 0.0
             for level in range(L):
                 share = weights[level] / total
-                positions[y] += share * levels[level]
+                positions[y] += share * meant[level]
                 for a in range(K):
                     rewarded[a] += share * counts[y, a] * odds[level, a]
         if gain - before < ENOUGH:
