@@ -180,7 +180,7 @@ class Places:
         hope: FloatArray = self.hope[:, group]
         if self._leanings.telling[:, group].any():
             return hope
-        return look_in_turn(hope, self._tuples_in(group), self.beliefs.found)
+        return look_in_turn(hope, self._tuples_in(group))
 
     def _tuples_in(self, group: int) -> FloatArray:
         """Return how many tuples each ending has, (S_H,)."""

@@ -73,16 +73,15 @@ def hope_radius(episodes: int) -> float:
     return float(np.log1p(episodes))
 
 
-def look_in_turn(hope: FloatArray, tuples: FloatArray, found: bool) -> FloatArray:
+def look_in_turn(hope: FloatArray, tuples: FloatArray) -> FloatArray:
     """Return hopes (S_H,) of a context in which nothing was found that settle one place after the other.
 
-    Places that were not looked at yet keep theirs, unless something was `found` in another context, which says how much
-    words tell. Of the others, by their `tuples` (S_H,), one is kept to.
+    Places that were not looked at yet keep theirs. Of the others, by their `tuples` (S_H,), one is kept to.
 
-    >>> look_in_turn(np.array([0.72, 0.7, 0.74, 1.0]), np.array([80.0, 90.0, 70.0, 3.0]), False)
+    >>> look_in_turn(np.array([0.72, 0.7, 0.74, 1.0]), np.array([80.0, 90.0, 70.0, 3.0]))
     array([0.36, 0.75, 0.37, 1.  ])
     """
-    looked = (hope <= LOOKED_AT) | found
+    looked = hope <= LOOKED_AT
     if not looked.any():
         return hope
     steps = np.ceil(hope / STEP) * STEP
