@@ -39,7 +39,6 @@ from tacit.decoding.together import (
 from tacit.decoding.tuples import counted_shape
 from tacit.learning.early_endings import read_left_out, save_left_out
 from tacit.learning.outlook import Outlook
-from tacit.planning.exploring import look_in_turn
 from tacit.problem.layout import Layout
 
 HALVED = 2
@@ -170,21 +169,13 @@ class Places:
             self.settled[:, group],
             self.doubtful[:, group],
             self.best[:, group],
-            self._hope_in(group),
+            self.hope[:, group],
             self.wanted[:, group],
-            lambda: int(self._tuples_in(group).sum()),
+            lambda: self._tuples_in(group),
         )
 
-    def _hope_in(self, group: int) -> FloatArray:
-        """Return what each ending may be worth, (S_H,); where nothing was found, such that one is settled first."""
-        hope: FloatArray = self.hope[:, group]
-        if self._leanings.telling[:, group].any():
-            return hope
-        return look_in_turn(hope, self._tuples_in(group))
-
-    def _tuples_in(self, group: int) -> FloatArray:
-        """Return how many tuples each ending has, (S_H,)."""
-        return np.array([self.counts.tuples(s, group) for s in range(self._shape[0])], dtype=np.float64)
+    def _tuples_in(self, group: int) -> int:
+        return sum(self.counts.tuples(s, group) for s in range(self._shape[0]))
 
     def decode(self, told: TuplePlace) -> tuple[float, tuple[float, float]] | None:
         """Return what a tuple's feedback decodes to, with bounds, or None if its place is not settled."""

@@ -14,10 +14,6 @@ many episodes as were played.
 
 So exploring is free as long as nothing earns; it ends where no outcome of it could change the plan (g <= 0); and the
 least chance that is looked for falls as time goes on, so that nothing is written off for good.
-
-Where nothing was found in any place of a context, and each was looked at for as long as it takes where words tell all,
-they tell little. Looking at all places by turns would settle none for long; so they are looked at one after the other,
-the one with most tuples first, each until what it may hide has fallen by a step.
 """
 
 from __future__ import annotations
@@ -28,14 +24,6 @@ from tacit.base.arrays import FloatArray
 
 NOTHING_GAINED = 1e-9
 """Hopes that differ by less differ by rounding."""
-
-LOOKED_AT = 0.75
-"""What a place may be worth at most in which something would have been seen if words told all: the mean of one half and
-of one, if they tell little (`tacit.decoding.together.UNKNOWN_TELLING`)."""
-STEP = 0.25
-"""By how much what a place may hide falls before the next one is looked at."""
-PUT_OFF = 0.5
-"""What hopes of places that have to wait are multiplied by, so that no plan prefers several of them."""
 
 
 def pays_to_explore(
@@ -71,22 +59,3 @@ def hope_radius(episodes: int) -> float:
     6.9
     """
     return float(np.log1p(episodes))
-
-
-def look_in_turn(hope: FloatArray, tuples: FloatArray) -> FloatArray:
-    """Return hopes (S_H,) of a context in which nothing was found that settle one place after the other.
-
-    Places that were not looked at yet keep theirs. Of the others, by their `tuples` (S_H,), one is kept to.
-
-    >>> look_in_turn(np.array([0.72, 0.7, 0.74, 1.0]), np.array([80.0, 90.0, 70.0, 3.0]))
-    array([0.36, 0.75, 0.37, 1.  ])
-    """
-    looked = hope <= LOOKED_AT
-    if not looked.any():
-        return hope
-    steps = np.ceil(hope / STEP) * STEP
-    most = np.max(steps, where=looked, initial=0.0)
-    kept = int(np.argmax(np.where(looked & (steps == most), tuples, -1.0)))
-    turns: FloatArray = np.where(looked, PUT_OFF * hope, hope)
-    turns[kept] = most
-    return turns
