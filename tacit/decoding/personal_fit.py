@@ -23,7 +23,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.decoding.centres import find_centres, nearest
-from tacit.decoding.context_bases import Basis, fit_basis
+from tacit.decoding.context_bases import Basis, constant_basis, fit_basis
 from tacit.decoding.personal_forms import FORMS, Form, list_forms
 from tacit.decoding.personal_likelihood import (
     Fitted,
@@ -32,12 +32,13 @@ from tacit.decoding.personal_likelihood import (
     Ridge,
     climb_likelihood,
     hear,
+    mean_rewards,
     no_parameters,
     penalised_cost,
     tell,
 )
 from tacit.decoding.personal_meaning import PersonalMeaning, estimate_covariances, find_telling, rewards_by
-from tacit.decoding.personal_starts import count_regions, find_leaves
+from tacit.decoding.personal_starts import count_regions, telling_directions
 
 LEAST_TO_CHOOSE = 60
 """Tuples below which there is nothing to choose: f and meanings are taken not to depend on the context."""
@@ -50,16 +51,23 @@ BETTER, BETTER_ERRORS = 5.0, 2.0
 """Nats, and standard errors of them, by which a fresh look must be likelier on held-out tuples to be taken."""
 HELD_OUT = 4
 """One of so many tuples is held out."""
-REGIONS = (1, 8, 16, 32)
+LOOKS = ((0, 1), (0, 16), (1, 4), (2, 16), (3, 32))
+"""The first looks: in how many telling directions (0: in all features), and how many regions of them."""
+DIRECTIONS = 3
 TUPLES_PER_TABLE = 25
-"""Regions that are counted, as long as they have so many tuples in each table."""
-KNOWN_STEPS, FIRST_STEPS, LAST_STEPS, REFIT_STEPS, NULL_STEPS = 12, 20, 80, 40, 40
-"""Of L-BFGS: with rho taken as known, from each beginning, from the best of them, when refitted, and without actions."""
+"""Tuples that a region, or a region and ending where each has its own table, must have."""
+KNOWN_STEPS, FIRST_STEPS = 12, 20
+"""Of L-BFGS from each beginning: with rho taken as known, then without."""
+ROUNDS = ((3, 40), (2, 60))
+"""How many of the fits go on after that, the best, and for how many steps."""
+REFIT_STEPS, NULL_STEPS = 40, 40
+"""Of L-BFGS when fitted to all tuples, and to words without actions."""
+DOUBTFUL, LEAST_DOUBTFUL = 0.42, 0.02
+"""The mean of f above which a context may be upside down, for the belief in a minority presses those below a half; and
+the share of the tuples from which on it is tried."""
 STEADY = 0.25
 """Of what choosing is worth: the most that the best actions by what was known may lose by a fresh look to be steady."""
 NO_RIDGE = Ridge(0.0, 0.0, 0.0, 0.0, 0.0)
-CONTINUED = 2
-"""Beginnings that are followed to the end."""
 
 
 class Said(NamedTuple):
@@ -121,7 +129,8 @@ def fit_personal_meaning(
     fitted_to = said.part(rows)
     heard, _ = hear(chosen.basis(fitted_to.contexts), *fitted_to[1:], len(mask))
     ridge = chosen.form.ridge
-    fitted = climb_likelihood(heard, mask, chosen.parameters, ridge, REFIT_STEPS).parameters
+    warm = climb_likelihood(heard, mask, chosen.parameters, ridge, REFIT_STEPS)
+    fitted = _turn(heard, mask, warm, chosen.form, REFIT_STEPS).parameters
     covariances = estimate_covariances(heard, fitted, ridge) * (len(rows) / max(len(said.words), 1))
     evidence = (chosen.gains, chosen.z, chosen.chosen_at, chosen.looked, chosen.steady)
     return PersonalMeaning(said.contexts.shape[1], chosen.basis, fitted, covariances, mask, ridge, *evidence)
@@ -211,20 +220,22 @@ class _Parts:
         self.kept_out, self.train = said.part(order[:cut]), said.part(order[cut:])
         self.mask, self.n_words, self.generator = mask, n_words, generator
         self.linear = fit_basis(self.train.contexts)
+        z = self.linear.standardised(self.train.contexts)
+        self.directions = telling_directions(z, *self.train[1:], DIRECTIONS)
 
     def look(self) -> Chosen:
         """Return the form that is likeliest on tuples that were held out, from every beginning."""
         if not len(self.kept_out.words):
             start = no_parameters(self.mask, self.n_words, 1, np.zeros((0, 1)))
-            return _unweighed(FORMS[0], self.linear.constant(), start, 0.0, len(self.mask))
-        return self._best(self._first_looks(), CONTINUED)
+            return _unweighed(FORMS[0], constant_basis(), start, 0.0, len(self.mask))
+        return self._best(self._first_looks())
 
     def refine(self, known: Chosen) -> Chosen:
         """Return the form that is likeliest, begun with whoever was pleased by what is known."""
         heard, order = hear(known.basis(self.train.contexts), *self.train[1:], len(self.mask))
         rho = np.empty(len(order))
         rho[order] = tell(heard, known.parameters).rho
-        return self._best([rho], 1)
+        return self._best([rho])
 
     def judge(self, known: Chosen) -> float:
         """Return the log likelihood of the tuples that were held out, by what is known."""
@@ -250,56 +261,56 @@ class _Parts:
         worth = float((best - average)[:, telling].sum())
         return float((best - chosen)[:, telling].sum()) / worth if worth > 0 else 0.0
 
-    def _best(self, beginnings: list[FloatArray], continued: int) -> Chosen:
-        found = []
+    def _best(self, beginnings: list[FloatArray]) -> Chosen:
+        found: list[tuple[Chosen, _Data]] = []
+        paid = True
         for form in list_forms(len(self.train.words)):
             basis = form.basis(self.linear, self.train.contexts, self.generator)
-            if basis is not None:
-                data = _Data(basis, self)
-                found.append((data.fit(form, beginnings, continued), data))
-        chosen, data = max(found, key=lambda pair: pair[0].held_out)
-        return data.with_evidence(chosen)
+            if basis is None or (form.terms == "units" and not paid):
+                continue
+            data = _Data(basis, self)
+            found.append((data.fit(form, beginnings), data))
+            best = max(found, key=lambda pair: pair[0].held_out)
+            paid = form.terms != "units" or best is found[-1]  # where units do not pay, other units will not either
+        return best[1].with_evidence(best[0])
 
     def _first_looks(self) -> list[FloatArray]:
-        """Return rho (n,) of each first look: from words counted in few and many regions and in leaves, by ending or not."""
-        train, W = self.train, self.n_words
-        n, S = len(train.words), len(np.unique(train.endings))
-        z = self.linear.standardised(train.contexts)
-        ends = train.endings, train.actions, train.words, W
-        parts = [np.zeros(n, dtype=np.int64)]
-        if z.shape[1]:
-            several = [J for J in REGIONS[1:] if J * TUPLES_PER_TABLE <= n]
-            parts += [nearest(z, find_centres(z, J, self.generator)) for J in several]
-            parts += find_leaves(z, *ends)
-        return [
-            count_regions(part, *ends, by_ending)
-            for part in parts
-            for by_ending in (False, True)[: 2 if S > 1 else 1]
-            if not by_ending or (int(part.max()) + 1) * S * TUPLES_PER_TABLE <= n
-        ]
+        """Return rho (n,) of each first look: words counted in regions of all features, and of telling directions."""
+        train, looks = self.train, []
+        n, S, z = len(train.words), len(np.unique(train.endings)), self.linear.standardised(train.contexts)
+        for used, J in LOOKS:
+            if J > 1 and (n < J * TUPLES_PER_TABLE or not z.shape[1]):
+                continue
+            points = z @ self.directions[:, :used] if used else z
+            regions = nearest(points, find_centres(points, J, self.generator))
+            for by_ending in (False, True)[: 2 if S > 1 and n >= J * TUPLES_PER_TABLE * S else 1]:
+                looks.append(count_regions(regions, *train[1:], self.n_words, by_ending))
+        return looks
 
 
 class _Data:
     """Tuples to fit to and to judge by, in the terms of one basis."""
 
     def __init__(self, basis: Basis, parts: _Parts) -> None:
-        self.basis, self.mask, self.n_words, self.generator = basis, parts.mask, parts.n_words, parts.generator
+        self.basis, self.parts, self.mask = basis, parts, parts.mask
         self.train, self.order = hear(basis(parts.train.contexts), *parts.train[1:], len(self.mask))
         self.kept_out, _ = hear(basis(parts.kept_out.contexts), *parts.kept_out[1:], len(self.mask))
 
-    def fit(self, form: Form, beginnings: list[FloatArray], continued: int) -> Chosen:
-        """Return a form fitted from the best of its beginnings."""
-        begun = [self._begin(form, rho[self.order]) for rho in beginnings]
-        begun = sorted(begun, key=lambda fitted: fitted.cost)[:continued]
-        ended = [self._climb(fitted.parameters, form, LAST_STEPS).parameters for fitted in begun]
-        logs = [believe(self.kept_out, self.mask, parameters) for parameters in ended]
-        best = int(np.argmax(logs))
-        return _unweighed(form, self.basis, ended[best], logs[best], len(self.mask))
+    def fit(self, form: Form, beginnings: list[FloatArray]) -> Chosen:
+        """Return a form fitted from all beginnings, of which ever fewer go on, and the cheapest is taken."""
+        fits = [self._begin(form, rho[self.order]) for rho in beginnings]
+        for left, steps in ROUNDS:
+            fits = sorted(fits, key=lambda fitted: fitted.cost)[:left]
+            fits = [self._climb(fitted.parameters, form, steps) for fitted in fits]
+            fits = [_turn(self.train, self.mask, fitted, form, steps) for fitted in fits]
+        best = min(fits, key=lambda fitted: fitted.cost).parameters
+        held_out = believe(self.kept_out, self.mask, best)
+        return _unweighed(form, self.basis, best, held_out, len(self.mask))
 
     def _begin(self, form: Form, rho: FloatArray) -> Fitted:
-        L = self.basis.n_terms
-        start = no_parameters(self.mask, self.n_words, L, form.units(L, self.generator))
-        known = self._climb(start, form, KNOWN_STEPS, rho)
+        parts, L = self.parts, self.basis.n_terms
+        units = form.units(L, parts.directions, parts.generator)
+        known = self._climb(no_parameters(self.mask, parts.n_words, L, units), form, KNOWN_STEPS, rho)
         return self._climb(known.parameters, form, FIRST_STEPS)
 
     def _climb(self, start: Parameters, form: Form, steps: int, rho: FloatArray | None = None) -> Fitted:
@@ -316,6 +327,18 @@ class _Data:
         gains = np.array([more[bounds[s] : bounds[s + 1]].sum() for s in range(len(self.mask))])
         error = float(more.std()) * math.sqrt(len(more))
         return chosen._replace(gains=gains, z=float(more.sum()) / error if error > 0 else 0.0)
+
+
+def _turn(heard: Heard, mask: BoolArray, fitted: Fitted, form: Form, steps: int) -> Fitted:
+    """Return where turning contexts round leads to in which rewards are nearly the majority, if that is better."""
+    doubtful = mean_rewards(heard, mask, fitted.parameters) > DOUBTFUL
+    if not len(doubtful) or np.mean(doubtful) < LEAST_DOUBTFUL:
+        return fitted
+    rho = tell(heard, fitted.parameters).rho
+    rho = np.where(doubtful, 1 - rho, rho)
+    known = climb_likelihood(heard, mask, fitted.parameters, form.ridge, KNOWN_STEPS, rho)
+    turned = climb_likelihood(heard, mask, known.parameters, form.ridge, steps)
+    return min(fitted, turned, key=lambda each: each.cost)
 
 
 def _unweighed(form: Form, basis: Basis, parameters: Parameters, held_out: float, endings: int) -> Chosen:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.context_bases import Basis, on_one_scale, with_products, with_regions
+from tacit.decoding.context_bases import Basis, constant_basis, on_one_scale, with_regions
 from tacit.decoding.personal_likelihood import Ridge
 
-UNIT_SPREAD = 1.5
-"""The standard deviation of what units are told to begin with."""
+UNIT_SPREAD, UNIT_NOISE = 1.5, 0.1
+"""Standard deviations of the weights of units to begin with: along telling directions, and besides."""
 
 
 class Form(NamedTuple):
@@ -26,11 +26,9 @@ class Form(NamedTuple):
         """Return the terms of the form, made of linear ones for contexts (n, d); None where it cannot be."""
         n = len(contexts)
         if self.terms == "constant":
-            return linear.constant()
+            return constant_basis()
         if linear.n_terms == 1:
             return None
-        if self.terms == "quadratic":
-            return with_products(linear)
         if self.terms == "regions":
             return with_regions(linear, contexts, self.size, generator)
         if self.terms == "plain regions":
@@ -38,10 +36,14 @@ class Form(NamedTuple):
         few = self.size * TUPLES_PER_UNIT <= n and linear.n_terms <= MOST_FOR_UNITS
         return linear if few or not self.size else None
 
-    def units(self, terms: int, generator: np.random.Generator) -> FloatArray:
-        """Return the units (M, L) that it begins with; none of most forms."""
-        M = self.size if self.terms == "units" else 0
-        return generator.standard_normal((M, terms)) * (UNIT_SPREAD / math.sqrt(max(terms - 1, 1)))
+    def units(self, terms: int, directions: FloatArray, generator: np.random.Generator) -> FloatArray:
+        """Return the units (M, L) that it begins with, which look along some directions (P, n); none of most forms."""
+        M, n = self.size if self.terms == "units" else 0, directions.shape[1]
+        units = generator.standard_normal((M, terms)) * UNIT_NOISE
+        if M:
+            along = generator.standard_normal((M, n)) * (UNIT_SPREAD / math.sqrt(n))
+            units[:, 1:] += along @ directions.T
+        return units
 
 
 
@@ -51,9 +53,9 @@ REGIONS = "regions", "plain regions"
 FORMS = (
     Form("constant", 0, PLAIN),
     Form("linear", 0, PLAIN),
-    Form("quadratic", 0, PLAIN),
     Form("units", 10, Ridge(meaning=1.0, unit=2.0)),
-    Form("units", 16, Ridge(meaning=1.0, unit=6.0)),
+    Form("units", 10, Ridge(meaning=0.3, unit=0.5)),
+    Form("units", 16, Ridge(meaning=0.3, unit=1.0)),
     *(Form(terms, J, Ridge(0.05, 0.1, 0.05, 0.2)) for J in (10, 20, 40, 80, 160) for terms in REGIONS),
 )
 """The forms that are tried, chosen on problems of `benchmarks/context_world` (seeds 1,000,000 and up)."""

@@ -178,19 +178,23 @@ class Understanding:
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        labels = sorted(self.moved)
-        return {
+        state = {
             "name": self.name,
             "cells": None if self.cells is None else self.cells.to_state(),
             "model": self.model.to_state(),
-            "labels": np.array(labels, dtype=np.int64),
-            "rows": np.array([self.moved[u] for u in labels]).reshape(len(labels), -1 if labels else 0),
         }
+        if not isinstance(self.model, LabelClasses):
+            return state
+        labels = sorted(self.moved)
+        rows = [self.moved[u] for u in labels]
+        moved = np.array(rows).reshape(len(labels), self.model.n_classes)
+        return state | {"labels": np.array(labels, dtype=np.int64), "rows": moved}
 
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> Understanding:
         """Return the understanding that `to_state` described."""
         saved = Saved.of(state)
+        saved.choice("name", (Understanding.name,))
         cells = WordCells.from_state(saved.part("cells")) if saved.has("cells") else None
         fits = (cells is None) == isinstance(layout.feedback, Finite)
         saved.check(fits, "cells", "there where feedback are vectors, and only there")
@@ -199,7 +203,7 @@ class Understanding:
             return Understanding(layout, cells, personal, {})
         classes = LabelClasses.from_state(saved.part("model"))
         labels = saved.indices("labels", layout.contexts.room)
-        rows = saved.floats("rows", (len(labels), classes.n_classes if len(labels) else None), high=1e-9)
+        rows = saved.floats("rows", (len(labels), classes.n_classes), high=1e-9)
         return Understanding(layout, cells, classes, dict(zip(labels.tolist(), rows, strict=True)))
 
 

@@ -25,7 +25,7 @@ from tacit.base.beside import Beside
 from tacit.base.changes import Change, Changes, assign, commit
 from tacit.base.saved import Saved
 from tacit.decoding.counts import RunningCounts, SeenCounts
-from tacit.decoding.tuples import Tuples, TupleStore, is_finite
+from tacit.decoding.tuples import Tuples, TupleStore, counted_shape, is_finite
 from tacit.decoding.understanding import RANKED_VALUES, Understanding, fit_understanding, ranked_layout
 from tacit.learning.episode import Episode
 from tacit.learning.outlook import Outlook, Planner
@@ -62,8 +62,9 @@ DRAWS, HOPED = 64, 57
 order, that is hoped for: nine in ten are less."""
 SETTLED_WITHIN = 0.1
 """An ending is settled in a context if no more than this is hoped for beyond what is expected of its best action."""
-FEW = 24
-"""Labels that contexts may have to be judged each by itself."""
+FEW, MOST_CELLS = 24, 20_000_000
+"""Labels that contexts may have to be judged each by itself; and cells (ending, label, word, action) beyond which more of
+them are, too."""
 FIRST_WANTED = 40
 """Tuples an action that an ending is given before any fit."""
 
@@ -327,10 +328,13 @@ def _fit_beside(
 def is_counted(layout: Layout) -> bool:
     """Return whether contexts are few enough, and words are words, so that each context is judged by itself.
 
-    Sets that grow are counted, too: what is met while an agent runs has a place of its own.
+    Sets that grow are counted, too: what is met while an agent runs has a place of its own. So are labels of whom
+    tables would be too large.
     """
-    contexts = layout.contexts
-    return is_finite(layout) and isinstance(contexts, Finite) and (contexts.open or contexts.size <= FEW)
+    if not is_finite(layout):
+        return False
+    S, X, Y, K = counted_shape(layout)
+    return layout.contexts.open or X <= FEW or S * X * Y * K > MOST_CELLS
 
 
 def fixed_normals(shape: tuple[int, ...]) -> FloatArray:
