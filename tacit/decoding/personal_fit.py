@@ -42,8 +42,9 @@ from tacit.decoding.personal_starts import count_regions, telling_directions
 
 LEAST_TO_CHOOSE = 60
 """Tuples below which there is nothing to choose: f and meanings are taken not to depend on the context."""
-MOST_TO_CHOOSE, MOST_FITTED = 5_000, 20_000
-"""Tuples among which a form is chosen, and that it is then fitted to: more would take longer, and tell hardly more."""
+MOST_TO_CHOOSE, MOST_TO_REFINE, MOST_FITTED = 5_000, 6_000, 20_000
+"""Tuples among which a form is chosen, and made finer, and that it is then fitted to: more would take longer, and tell
+hardly more."""
 CHOOSE_AGAIN, LOOK_AGAIN = 2.0, 1.5
 """Times as many tuples as when a form was last chosen until a finer one is tried, and times as many uniform ones as when
 all was last looked at afresh."""
@@ -56,9 +57,9 @@ LOOKS = ((0, 1), (0, 16), (1, 4), (2, 16), (3, 32))
 DIRECTIONS = 3
 TUPLES_PER_TABLE = 25
 """Tuples that a region, or a region and ending where each has its own table, must have."""
-KNOWN_STEPS, FIRST_STEPS = 12, 20
+KNOWN_STEPS, FIRST_STEPS = 10, 15
 """Of L-BFGS from each beginning: with rho taken as known, then without."""
-ROUNDS = ((3, 40), (2, 60))
+ROUNDS = ((2, 40), (1, 60))
 """How many of the fits go on after that, the best, and for how many steps."""
 REFIT_STEPS, NULL_STEPS = 40, 40
 """Of L-BFGS when fitted to all tuples, and to words without actions."""
@@ -67,6 +68,8 @@ DOUBTFUL, LEAST_DOUBTFUL = 0.42, 0.02
 the share of the tuples from which on it is tried."""
 STEADY = 0.25
 """Of what choosing is worth: the most that the best actions by what was known may lose by a fresh look to be steady."""
+MOST_PARTS, TUPLES_PER_PART = 32, 60
+"""Regions whose words are counted to see whether they tell the opposite, and tuples that each has on average."""
 NO_RIDGE = Ridge(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -127,13 +130,16 @@ def fit_personal_meaning(
     chosen = _choose(said, uniform, mask, n_words, generator, before)
     rows = _sample(said, uniform, generator)
     fitted_to = said.part(rows)
-    heard, _ = hear(chosen.basis(fitted_to.contexts), *fitted_to[1:], len(mask))
+    heard, order = hear(chosen.basis(fitted_to.contexts), *fitted_to[1:], len(mask))
     ridge = chosen.form.ridge
     warm = climb_likelihood(heard, mask, chosen.parameters, ridge, REFIT_STEPS)
-    fitted = _turn(heard, mask, warm, chosen.form, REFIT_STEPS).parameters
-    covariances = estimate_covariances(heard, fitted, ridge) * (len(rows) / max(len(said.words), 1))
-    evidence = (chosen.gains, chosen.z, chosen.chosen_at, chosen.looked, chosen.steady)
-    return PersonalMeaning(said.contexts.shape[1], chosen.basis, fitted, covariances, mask, ridge, *evidence)
+    fitted = _turn(heard, mask, warm, chosen.form, REFIT_STEPS)
+    if chosen.chosen_at == len(said.words):
+        regions = _part(chosen.basis, fitted_to, generator)[order]
+        fitted = _turn_regions(heard, mask, fitted, chosen.form, regions)
+    covariances = estimate_covariances(heard, fitted.parameters, ridge) * (len(rows) / max(len(said.words), 1))
+    form, evidence = chosen.form.terms, (chosen.gains, chosen.z, chosen.chosen_at, chosen.looked, chosen.steady)
+    return PersonalMeaning(said.contexts.shape[1], chosen.basis, fitted.parameters, covariances, mask, ridge, form, *evidence)
 
 
 def _check(
@@ -187,14 +193,14 @@ def _choose(
         parts = _Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
         return parts.look()._replace(chosen_at=n, looked=looked_at)
     known = Chosen(
-        Form("known", 0, before.ridge),
+        Form(before.form, before.basis.n_terms - 1, before.ridge),
         *(before.basis, before.parameters, 0.0, before.gains, before.z, before.chosen_at, before.looked),
         before.steady,
     )
     telling = before.telling
     if looked_at[telling].sum() >= LOOK_AGAIN * before.looked[telling].sum():
         parts = _Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
-        looked, gone_on = parts.look(), parts.refine(known)
+        looked, gone_on = parts.look(known.form), parts.refine(known)
         steady = known.steady or parts.lost(looked, known) <= STEADY
         if looked.held_out > gone_on.held_out + parts.margin(looked, gone_on):
             return looked._replace(chosen_at=n, looked=looked_at, steady=steady)
@@ -202,9 +208,9 @@ def _choose(
             gains=gone_on.gains, z=gone_on.z, looked=looked_at, steady=steady
         )
     if n >= CHOOSE_AGAIN * before.chosen_at:
-        parts = _Parts(said, mask, n_words, generator)
-        finer, known = parts.refine(known), known._replace(chosen_at=n)
-        if finer.held_out > parts.judge(known):
+        parts = _Parts(said, mask, n_words, generator, MOST_TO_REFINE)
+        finer, known = parts.refine(known, weighed=False), known._replace(chosen_at=n)
+        if finer.form != known.form:  # what is known was fitted to what is held out here, so that only forms are compared
             return finer._replace(
                 gains=known.gains, z=known.z, chosen_at=n, looked=known.looked, steady=known.steady
             )
@@ -214,8 +220,15 @@ def _choose(
 class _Parts:
     """Tuples to choose by: some to fit to, and some that are held out."""
 
-    def __init__(self, said: Said, mask: BoolArray, n_words: int, generator: np.random.Generator) -> None:
-        order = generator.permutation(len(said.words))[:MOST_TO_CHOOSE]
+    def __init__(
+        self,
+        said: Said,
+        mask: BoolArray,
+        n_words: int,
+        generator: np.random.Generator,
+        most: int = MOST_TO_CHOOSE,
+    ) -> None:
+        order = generator.permutation(len(said.words))[:most]
         cut = len(order) // HELD_OUT if len(order) >= LEAST_TO_CHOOSE else 0
         self.kept_out, self.train = said.part(order[:cut]), said.part(order[cut:])
         self.mask, self.n_words, self.generator = mask, n_words, generator
@@ -223,24 +236,19 @@ class _Parts:
         z = self.linear.standardised(self.train.contexts)
         self.directions = telling_directions(z, *self.train[1:], DIRECTIONS)
 
-    def look(self) -> Chosen:
-        """Return the form that is likeliest on tuples that were held out, from every beginning."""
+    def look(self, like: Form | None = None) -> Chosen:
+        """Return the form that is likeliest on tuples that were held out, from every beginning; `like` what is known."""
         if not len(self.kept_out.words):
             start = no_parameters(self.mask, self.n_words, 1, np.zeros((0, 1)))
             return _unweighed(FORMS[0], constant_basis(), start, 0.0, len(self.mask))
-        return self._best(self._first_looks())
+        return self._best(self._first_looks(), like)
 
-    def refine(self, known: Chosen) -> Chosen:
-        """Return the form that is likeliest, begun with whoever was pleased by what is known."""
+    def refine(self, known: Chosen, weighed: bool = True) -> Chosen:
+        """Return the form that is likeliest, begun with whoever was pleased by what is known; evidence if `weighed`."""
         heard, order = hear(known.basis(self.train.contexts), *self.train[1:], len(self.mask))
         rho = np.empty(len(order))
         rho[order] = tell(heard, known.parameters).rho
-        return self._best([rho])
-
-    def judge(self, known: Chosen) -> float:
-        """Return the log likelihood of the tuples that were held out, by what is known."""
-        heard, _ = hear(known.basis(self.kept_out.contexts), *self.kept_out[1:], len(self.mask))
-        return believe(heard, self.mask, known.parameters)
+        return self._best([rho], known.form, weighed)
 
     def margin(self, looked: Chosen, known: Chosen) -> float:
         """Return the nats by which held-out tuples may be likelier by one than by the other without telling them apart."""
@@ -261,10 +269,10 @@ class _Parts:
         worth = float((best - average)[:, telling].sum())
         return float((best - chosen)[:, telling].sum()) / worth if worth > 0 else 0.0
 
-    def _best(self, beginnings: list[FloatArray]) -> Chosen:
+    def _best(self, beginnings: list[FloatArray], like: Form | None, weighed: bool = True) -> Chosen:
         found: list[tuple[Chosen, _Data]] = []
         paid = True
-        for form in list_forms(len(self.train.words)):
+        for form in list_forms(len(self.train.words), like) or FORMS[:1]:
             basis = form.basis(self.linear, self.train.contexts, self.generator)
             if basis is None or (form.terms == "units" and not paid):
                 continue
@@ -272,7 +280,7 @@ class _Parts:
             found.append((data.fit(form, beginnings), data))
             best = max(found, key=lambda pair: pair[0].held_out)
             paid = form.terms != "units" or best is found[-1]  # where units do not pay, other units will not either
-        return best[1].with_evidence(best[0])
+        return best[1].with_evidence(best[0]) if weighed else best[0]
 
     def _first_looks(self) -> list[FloatArray]:
         """Return rho (n,) of each first look: words counted in regions of all features, and of telling directions."""
@@ -299,7 +307,7 @@ class _Data:
     def fit(self, form: Form, beginnings: list[FloatArray]) -> Chosen:
         """Return a form fitted from all beginnings, of which ever fewer go on, and the cheapest is taken."""
         fits = [self._begin(form, rho[self.order]) for rho in beginnings]
-        for left, steps in ROUNDS:
+        for left, steps in ROUNDS if len(fits) > 1 else ROUNDS[-1:]:
             fits = sorted(fits, key=lambda fitted: fitted.cost)[:left]
             fits = [self._climb(fitted.parameters, form, steps) for fitted in fits]
             fits = [_turn(self.train, self.mask, fitted, form, steps) for fitted in fits]
@@ -338,6 +346,33 @@ def _turn(heard: Heard, mask: BoolArray, fitted: Fitted, form: Form, steps: int)
     rho = np.where(doubtful, 1 - rho, rho)
     known = climb_likelihood(heard, mask, fitted.parameters, form.ridge, KNOWN_STEPS, rho)
     turned = climb_likelihood(heard, mask, known.parameters, form.ridge, steps)
+    return min(fitted, turned, key=lambda each: each.cost)
+
+
+def _part(basis: Basis, said: Said, generator: np.random.Generator) -> IntArray:
+    """Return in which of some regions each context is, (n,): those of the basis, if it has them."""
+    z = basis.standardised(said.contexts)
+    if basis.centres is not None:
+        return nearest(z, basis.centres)
+    J = min(MOST_PARTS, len(z) // TUPLES_PER_PART)
+    return nearest(z, find_centres(z, J, generator)) if J > 1 and z.shape[1] else np.zeros(len(z), dtype=np.int64)
+
+
+def _turn_regions(heard: Heard, mask: BoolArray, fitted: Fitted, form: Form, regions: IntArray) -> Fitted:
+    """Return where turning regions (n,) round leads to whose words, counted, tell the opposite, if that is better."""
+    endings = np.repeat(np.arange(len(mask)), np.diff(heard.bounds))
+    n_words = fitted.parameters.gamma.shape[1]
+    counted = count_regions(regions, endings, heard.actions, heard.words, n_words, True)
+    rho = tell(heard, fitted.parameters).rho
+    places = regions * len(mask) + endings
+    agree = np.bincount(places, (counted - 0.5) * (rho - 0.5))
+    against = agree[places] < 0
+    if np.mean(against) < LEAST_DOUBTFUL:
+        return fitted
+    known = climb_likelihood(
+        heard, mask, fitted.parameters, form.ridge, KNOWN_STEPS, np.where(against, 1 - rho, rho)
+    )
+    turned = climb_likelihood(heard, mask, known.parameters, form.ridge, REFIT_STEPS)
     return min(fitted, turned, key=lambda each: each.cost)
 
 

@@ -68,11 +68,21 @@ MOST_REGIONS = 4
 
 
 
-def list_forms(n: int) -> list[Form]:
+def list_forms(n: int, like: Form | None = None) -> list[Form]:
     """Return the forms that n tuples may tell apart: of regions no more than two numbers.
+
+    Where a form is known, only those like it: as many regions or more, or all that are not regions.
 
     >>> [form.size for form in list_forms(1200) if form.terms == "regions"]
     [20, 40]
+    >>> {form.size for form in list_forms(1200, Form("regions", 40, PLAIN))}
+    {40}
     """
     regions = [form for form in FORMS if form.terms in REGIONS and form.size * TUPLES_PER_REGION <= n]
-    return [form for form in FORMS if form.terms not in REGIONS] + regions[-MOST_REGIONS:]
+    others = [form for form in FORMS if form.terms not in REGIONS]
+    if like is None:
+        return others + regions[-MOST_REGIONS:]
+    if like.terms not in REGIONS:
+        return others
+    finer = [form for form in regions if form.size >= like.size]
+    return finer[:MOST_REGIONS] or [form for form in FORMS if form[:2] == like[:2]]

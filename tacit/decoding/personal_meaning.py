@@ -27,7 +27,7 @@ TELLING_NATS = 3.0
 class PersonalMeaning:
     """What pleases and what words mean by context; `mask` (S, K) says which actions an ending has.
 
-    `covariances` (S, K, D, D) are those of theta. `gains` (S,) are by how many nats tuples that the fit had not seen are
+    `covariances` (S, K, D, D) are those of theta, `form` its terms (`tacit.decoding.personal_forms`). `gains` (S,) are by how many nats tuples that the fit had not seen are
     likelier than if words did not depend on the action, and `z` how many standard errors all of them are. `chosen_at` is
     the number of tuples at which the form of the model was last chosen, `looked` (S,) those of uniform actions at which
     it was from the beginning, and `steady` whether that came to nothing better than what was known.
@@ -39,6 +39,7 @@ class PersonalMeaning:
     covariances: FloatArray
     mask: BoolArray
     ridge: Ridge
+    form: str
     gains: FloatArray
     z: float
     chosen_at: int
@@ -109,7 +110,7 @@ class PersonalMeaning:
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it bit for bit."""
-        plain = ("dimension", "covariances", "mask", "gains", "z", "chosen_at", "looked", "steady")
+        plain = ("dimension", "covariances", "mask", "form", "gains", "z", "chosen_at", "looked", "steady")
         return {
             **{name: getattr(self, name) for name in plain},
             "basis": self.basis.to_state(),
@@ -129,6 +130,7 @@ class PersonalMeaning:
         return PersonalMeaning(
             *(dimension, basis, parameters, saved.floats("covariances", (*mask.shape, D, D)), mask),
             Ridge(*(ridge.number(name, 0) for name in Ridge._fields)),
+            saved.text("form"),
             saved.floats("gains", (len(mask),)),
             saved.number("z"),
             saved.whole("chosen_at"),
