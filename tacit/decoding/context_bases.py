@@ -1,8 +1,8 @@
 """A context that is a vector as the terms that are learned on, the first of them 1.
 
 Features are standardised: those that do not vary and those that another one gives exactly are dropped, and what stands
-far out is cut, so that neither a scale nor a slip of the pen matters. Where features are many, their principal components
-stand for them. Of these, z, there are
+far out is cut, so that neither a scale nor a slip of the pen matters. Where features are many, their principal
+components stand for them. Of these, z, there are
 
     linear      1, z
     regions     1, how near z is to each of some centres c: exp(-|z - c|^2 / 2 h^2), divided by their sum.
@@ -54,11 +54,14 @@ class Basis:
         return "linear" if len(self.kept) else "constant"
 
     @property
+    def n_components(self) -> int:
+        """Return P, the length of z."""
+        return len(self.kept) if self.axes is None else int(self.axes.shape[1])
+
+    @property
     def n_terms(self) -> int:
         """Return how many terms there are."""
-        if self.centres is not None:
-            return 1 + len(self.centres)
-        return 1 + (len(self.kept) if self.axes is None else self.axes.shape[1])
+        return 1 + (self.n_components if self.centres is None else len(self.centres))
 
     def standardised(self, contexts: FloatArray) -> FloatArray:
         """Return z of contexts (n, d), (n, P), or of one (d,), (P,)."""
@@ -115,7 +118,7 @@ def fit_basis(contexts: FloatArray) -> Basis:
 
 
 def on_one_scale(basis: Basis, contexts: FloatArray) -> Basis:
-    """Return a linear basis whose features keep their proportions, as pixels have: all are divided by the same number."""
+    """Return a linear basis whose features keep their proportions, as those of pixels: all divided by one number."""
     common = np.full_like(basis.scale, np.sqrt((basis.scale**2).mean())) if len(basis.scale) else basis.scale
     plain = replace(basis, scale=common, axes=None)
     return plain if basis.axes is None else replace(plain, axes=_leading_axes(plain(contexts)[:, 1:]))

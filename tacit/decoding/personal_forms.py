@@ -1,4 +1,4 @@
-"""The forms that what pleases and what words mean may take over contexts: of which terms, and how strongly held back."""
+"""The forms that what pleases and what words mean may take over contexts: of which terms, and how held back."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Form(NamedTuple):
             return with_regions(linear, contexts, self.size, generator)
         if self.terms == "plain regions":
             return with_regions(on_one_scale(linear, contexts), contexts, self.size, generator)
-        few = self.size * TUPLES_PER_UNIT <= n and linear.n_terms <= MOST_FOR_UNITS
+        few = self.size * TUPLES_PER_UNIT <= n and linear.n_components <= MOST_FOR_UNITS
         return linear if few or not self.size else None
 
     def units(self, terms: int, directions: FloatArray, generator: np.random.Generator) -> FloatArray:
@@ -46,13 +46,13 @@ class Form(NamedTuple):
         return units
 
 
-
 PLAIN = Ridge()
 REGIONS = "regions", "plain regions"
 """Regions of standardised features, and of features on one scale."""
 FORMS = (
     Form("constant", 0, PLAIN),
     Form("linear", 0, PLAIN),
+    Form("linear", 0, PLAIN.times(4.0)),
     Form("units", 10, Ridge(meaning=1.0, unit=2.0)),
     Form("units", 10, Ridge(meaning=0.3, unit=0.5)),
     Form("units", 16, Ridge(meaning=0.3, unit=1.0)),
@@ -62,10 +62,9 @@ FORMS = (
 TUPLES_PER_UNIT, TUPLES_PER_REGION = 30, 25
 """Tuples there must be for each unit, and for each region, of a form."""
 MOST_FOR_UNITS = 40
-"""Terms that units can be made of: of more, there are too many to learn."""
+"""Features that units can be made of: of more, there are too many weights to learn."""
 MOST_REGIONS = 4
 """Numbers of regions that are tried, of those that there are tuples for the largest."""
-
 
 
 def list_forms(n: int, like: Form | None = None) -> list[Form]:

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from tacit.decoding.context_bases import MOST_COMPONENTS, Basis, constant_basis, find_regions, fit_basis
+from tacit.decoding.context_bases import (
+    MOST_COMPONENTS,
+    Basis,
+    constant_basis,
+    fit_basis,
+    on_one_scale,
+    with_regions,
+)
 
 
 @pytest.fixture
@@ -46,16 +53,30 @@ def test_one_context_is_read_as_many_are(x):
     assert constant_basis()(x[7]).tolist() == [1.0]
 
 
-def test_a_basis_that_was_saved_is_the_same():
-    x = np.random.default_rng(2).normal(size=(100, 70))
+@pytest.mark.parametrize("regions", [False, True])
+def test_a_basis_that_was_saved_is_the_same(regions):
+    generator = np.random.default_rng(2)
+    x = generator.normal(size=(100, 70))
     basis = fit_basis(x)
+    if regions:
+        basis = with_regions(basis, x, 5, generator)
     restored = Basis.from_state(basis.to_state(), 70)
     np.testing.assert_array_equal(basis(x), restored(x))
 
 
 def test_regions_are_clouds():
     generator = np.random.default_rng(3)
-    centres = np.repeat([[0.0, 0.0], [9.0, 0.0]], 50, axis=0)
-    regions = find_regions(centres + generator.normal(size=(100, 2)), 2, generator)
-    assert len(set(regions[:50])) == len(set(regions[50:])) == 1
-    assert regions[0] != regions[99]
+    x = np.repeat([[0.0, 0.0], [9.0, 0.0]], 50, axis=0) + generator.normal(size=(100, 2))
+    terms = with_regions(fit_basis(x), x, 2, generator)(x)  # (100, 3)
+    np.testing.assert_allclose(terms[:, 1:].sum(axis=1), 1)
+    nearest = terms[:, 1:].argmax(axis=1)
+    assert len(set(nearest[:50])) == len(set(nearest[50:])) == 1
+    assert nearest[0] != nearest[99]
+
+
+def test_on_one_scale_features_keep_their_proportions():
+    x = np.random.default_rng(4).normal(size=(200, 2)) * [1.0, 0.01]
+    own, one = fit_basis(x), on_one_scale(fit_basis(x), x)
+    np.testing.assert_allclose(own(x)[:, 1:].std(axis=0), 1)
+    spread = one(x)[:, 1:].std(axis=0)
+    np.testing.assert_allclose(spread[1] / spread[0], 0.01, rtol=0.2)
