@@ -40,8 +40,6 @@ LEAST_TO_CHOOSE, MOST_TO_CHOOSE = 60, 5_000
 chosen: more would take longer, and tell hardly more."""
 HELD_OUT = 4
 """One of so many tuples is held out."""
-BETTER, BETTER_ERRORS = 5.0, 2.0
-"""Nats, and standard errors of them, by which a fresh look must be likelier on held-out tuples to be taken."""
 LOOKS = ((0, 1), (0, 16), (1, 4), (2, 16), (3, 32))
 """The first looks: in how many telling directions (0: in all features), and how many regions of them."""
 DIRECTIONS = 3
@@ -73,7 +71,10 @@ class Said(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A form that was fitted, the log likelihood of what was held out, and the evidence that actions matter."""
+    """A form that was fitted, the log likelihood of what was held out, and the evidence that actions matter.
+
+    `begun` is the number of its beginning, and `is_known` whether that was what is known already.
+    """
 
     form: Form
     basis: Basis
@@ -84,6 +85,8 @@ class Chosen(NamedTuple):
     chosen_at: int
     looked: IntArray  # (S,)
     steady: bool = False
+    begun: int = 0
+    is_known: bool = False
 
 
 class Parts:
@@ -105,28 +108,20 @@ class Parts:
         z = self.linear.standardised(self.train.contexts)
         self.directions = telling_directions(z, *self.train[1:], DIRECTIONS)
 
-    def look(self, like: Form | None = None) -> Chosen:
-        """Return the form that is likeliest on held-out tuples, from every beginning; one `like` what is known."""
+    def look(self, known: Chosen | None = None) -> Chosen:
+        """Return the form that is likeliest on held-out tuples, from all beginnings; what is `known` is one of them."""
         if not len(self.kept_out.words):
             start = no_parameters(self.mask, self.n_words, 1, np.zeros((0, 1)))
             return _unweighed(FORMS[0], constant_basis(), start, 0.0, len(self.mask))
-        return self._best(self._first_looks(), like)
+        looks = self._first_looks()
+        if known is None:
+            return self._best(looks, None)
+        looked = self._best([*looks, self._recall(known)], known.form)
+        return looked._replace(is_known=looked.begun == len(looks))
 
-    def refine(self, known: Chosen, weighed: bool = True) -> Chosen:
-        """Return the form that is likeliest, begun with whoever was pleased by what is known; evidence if `weighed`."""
-        heard, order = hear(known.basis(self.train.contexts), *self.train[1:], len(self.mask))
-        rho = np.empty(len(order))
-        rho[order] = tell(heard, known.parameters).rho
-        return self._best([rho], known.form, weighed)
-
-    def margin(self, looked: Chosen, known: Chosen) -> float:
-        """Return the nats by which held-out tuples may be likelier by one than by the other by chance."""
-        out = self.kept_out
-        heard = [hear(each.basis(out.contexts), *out[1:], len(self.mask))[0] for each in (looked, known)]
-        new, old = (
-            tell(*pair).logs for pair in zip(heard, (looked.parameters, known.parameters), strict=True)
-        )
-        return max(BETTER, BETTER_ERRORS * float((new - old).std()) * math.sqrt(len(new)))
+    def refine(self, known: Chosen) -> Chosen:
+        """Return the form that is likeliest, begun with whoever was pleased by what is known, without its evidence."""
+        return self._best([self._recall(known)], known.form, weighed=False)
 
     def lost(self, looked: Chosen, known: Chosen) -> float:
         """Return what the best actions by what was known lose by a fresh look, of what choosing is worth at all."""
@@ -152,10 +147,16 @@ class Parts:
             data = FormData(basis, self)
             found.append((data.fit(form, beginnings), data))
             best = max(found, key=lambda pair: pair[0].held_out)
-            paid = (
-                form.terms != "units" or best is found[-1]
-            )  # where units do not pay, other units will not either
+            # Where units do not pay, other units will not either.
+            paid = form.terms != "units" or best is found[-1]
         return best[1].with_evidence(best[0]) if weighed else best[0]
+
+    def _recall(self, known: Chosen) -> FloatArray:
+        """Return rho (n,) by what is known."""
+        heard, order = hear(known.basis(self.train.contexts), *self.train[1:], len(self.mask))
+        rho = np.empty(len(order))
+        rho[order] = tell(heard, known.parameters).rho
+        return rho
 
     def _first_looks(self) -> list[FloatArray]:
         """Return rho (n,) of each first look: words counted in regions of all features, and of telling directions."""
@@ -181,14 +182,15 @@ class FormData:
 
     def fit(self, form: Form, beginnings: list[FloatArray]) -> Chosen:
         """Return a form fitted from all beginnings, of which ever fewer go on, and the cheapest is taken."""
-        fits = [self._begin(form, rho[self.order]) for rho in beginnings]
+        fits = [(n, self._begin(form, rho[self.order])) for n, rho in enumerate(beginnings)]
         for left, steps in ROUNDS if len(fits) > 1 else ROUNDS[-1:]:
-            fits = sorted(fits, key=lambda fitted: fitted.cost)[:left]
-            fits = [self._climb(fitted.parameters, form, steps) for fitted in fits]
-            fits = [turn_majorities(self.train, self.mask, fitted, form, steps) for fitted in fits]
-        best = min(fits, key=lambda fitted: fitted.cost).parameters
-        held_out = believe(self.kept_out, self.mask, best)
-        return _unweighed(form, self.basis, best, held_out, len(self.mask))
+            fits = sorted(fits, key=lambda pair: pair[1].cost)[:left]
+            fits = [(n, self._climb(fitted.parameters, form, steps)) for n, fitted in fits]
+            fits = [(n, turn_majorities(self.train, self.mask, fitted, form, steps)) for n, fitted in fits]
+        begun, best = min(fits, key=lambda pair: pair[1].cost)
+        held_out = believe(self.kept_out, self.mask, best.parameters)
+        fitted = _unweighed(form, self.basis, best.parameters, held_out, len(self.mask))
+        return fitted._replace(begun=begun)
 
     def _begin(self, form: Form, rho: FloatArray) -> Fitted:
         parts, L = self.parts, self.basis.n_terms

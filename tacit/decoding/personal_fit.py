@@ -6,8 +6,8 @@ fitted from several beginnings (`tacit.decoding.personal_choice`); the one that 
 Tuples of actions that were not uniform say little of what the other actions would have done, and so of which way round
 a region is: only those of uniform ones choose from the beginning. Once something is known it is gone on from: a finer
 form begins with whoever was pleased by the coarser one. If there are enough uniform tuples more, all is looked at
-afresh, and taken if held-out tuples are likelier. Regions whose words, counted, tell the opposite are turned round, if
-that is likelier, too.
+afresh, what is known being one beginning among others. Regions whose words, counted, tell the opposite are turned
+round, if that is likelier, too.
 """
 
 from __future__ import annotations
@@ -143,17 +143,16 @@ def _choose(
     telling = before.telling
     if looked_at[telling].sum() >= LOOK_AGAIN * before.looked[telling].sum():
         parts = Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
-        looked, gone_on = parts.look(known.form), parts.refine(known)
-        steady = known.steady or parts.lost(looked, known) <= STEADY
-        if looked.held_out > gone_on.held_out + parts.margin(looked, gone_on):
+        looked = parts.look(known)
+        steady = looked.is_known or parts.lost(looked, known) <= STEADY
+        if not looked.is_known:
             return looked._replace(chosen_at=n, looked=looked_at, steady=steady)
-        known = known._replace(gains=gone_on.gains, z=gone_on.z, looked=looked_at, steady=steady)
+        known = known._replace(gains=looked.gains, z=looked.z, looked=looked_at, steady=True)
     if n >= CHOOSE_AGAIN * before.chosen_at:
         parts = Parts(said, mask, n_words, generator, MOST_TO_REFINE)
-        finer, known = parts.refine(known, weighed=False), known._replace(chosen_at=n)
-        if (
-            finer.form != known.form
-        ):  # what is known was fitted to what is held out here: forms alone are compared
+        finer, known = parts.refine(known), known._replace(chosen_at=n)
+        # What is known was fitted to what is held out here: forms alone are compared.
+        if finer.form != known.form:
             return finer._replace(
                 gains=known.gains, z=known.z, chosen_at=n, looked=known.looked, steady=known.steady
             )
