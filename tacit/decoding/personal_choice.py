@@ -188,7 +188,7 @@ class FormData:
             fits = [(n, self._climb(fitted.parameters, form, steps)) for n, fitted in fits]
             fits = [(n, turn_majorities(self.train, self.mask, fitted, form, steps)) for n, fitted in fits]
         begun, best = min(fits, key=lambda pair: pair[1].cost)
-        held_out = believe(self.kept_out, self.mask, best.parameters)
+        held_out = likelihood_of(self.kept_out, self.mask, best.parameters)
         fitted = _unweighed(form, self.basis, best.parameters, held_out, len(self.mask))
         return fitted._replace(begun=begun)
 
@@ -240,7 +240,7 @@ def _unweighed(form: Form, basis: Basis, parameters: Parameters, held_out: float
     )
 
 
-def believe(heard: Heard, mask: BoolArray, parameters: Parameters) -> float:
+def likelihood_of(heard: Heard, mask: BoolArray, parameters: Parameters) -> float:
     """Return the log likelihood of tuples, less what it costs where rewarding actions are the majority."""
     return -penalised_cost(heard, mask, parameters, NO_RIDGE)[0]
 

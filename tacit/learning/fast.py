@@ -311,6 +311,6 @@ def _finite_reading(layout: Layout) -> FiniteReading:
     if is_finite(layout):
         return FiniteReading(layout)
     raise ValueError(
-        f"the fast recipe counts finite contexts and feedback, got {layout.contexts!r} and {layout.feedback!r}; "
-        "use Settings(..., recipe='paper') with theta, M and the neural posterior"
+        f"this stage counts finite contexts and feedback, got {layout.contexts!r} and {layout.feedback!r}; use "
+        "tacit.learning.generalising.GeneralisingLearning, as tacit.Agent(layout) does"
     )
