@@ -9,6 +9,7 @@ from tacit.learning.generalising import FIRST_FIT, GeneralisingLearning
 from tacit.learning.settings import FastSettings
 from tacit.learning.stage import Setup
 
+COMPILED = pytest.mark.compiled
 ONE_TURN = (("start",),), ((("a", "b", "c"),),)
 
 
@@ -61,6 +62,9 @@ class Points(People):
         return np.array([4.0, 0.0]) * (pleased == (x[0] > 0)) + self.generator.normal(size=2)
 
 
+ALL = Users, pytest.param(People, marks=COMPILED), pytest.param(Points, marks=COMPILED)
+
+
 def play(agent, people, episodes, shuffled=False, silent=0.0):
     """Return which episodes took the best action."""
     right, said = [], []
@@ -89,7 +93,7 @@ def test_contexts_that_are_few_are_counted_and_others_are_not():
         assert isinstance(tacit.Agent(layout).stage, GeneralisingLearning)
 
 
-@pytest.mark.parametrize("kind", [People, Users, Points])
+@pytest.mark.parametrize("kind", ALL)
 def test_what_pleases_whom_is_learned_with_nothing_told(kind):
     agent = tacit.Agent(kind.layout, seed=1)
     play(agent, kind(0), 2500)
@@ -98,7 +102,7 @@ def test_what_pleases_whom_is_learned_with_nothing_told(kind):
     assert agent.diagnose().verdict == "works with caution"
 
 
-@pytest.mark.parametrize("kind", [People, Users])
+@pytest.mark.parametrize("kind", ALL[:2])
 def test_nothing_is_learned_from_shuffled_feedback(kind):
     agent = tacit.Agent(kind.layout, seed=1)
     right = play(agent, kind(0), 1500, shuffled=True)
@@ -106,6 +110,7 @@ def test_nothing_is_learned_from_shuffled_feedback(kind):
     assert agent.diagnose().verdict not in ("works", "works with caution")
 
 
+@COMPILED
 def test_silence_counts_among_vectors():
     agent = tacit.Agent(Points.layout, seed=1)
     play(agent, Points(0), 2500, silent=0.3)
@@ -113,7 +118,7 @@ def test_silence_counts_among_vectors():
 
 
 def test_known_outcomes_bear_it_out_or_do_not():
-    agent, people = tacit.Agent(People.layout, seed=1), People(0)
+    agent, people = tacit.Agent(Users.layout, seed=1), Users(0)
     play(agent, people, 2500)
     anchors = []
     for _ in range(20):
@@ -125,7 +130,7 @@ def test_known_outcomes_bear_it_out_or_do_not():
     assert "decoded-upside-down" in [finding.code for finding in agent.diagnose(wrong).findings]
 
 
-@pytest.mark.parametrize("kind", [People, Users, Points])
+@pytest.mark.parametrize("kind", ALL)
 def test_a_saved_agent_goes_on_bit_for_bit(tmp_path, kind):
     agent, people = tacit.Agent(kind.layout, seed=3), kind(5)
     play(agent, people, FIRST_FIT + 200)
@@ -140,7 +145,7 @@ def test_a_saved_agent_goes_on_bit_for_bit(tmp_path, kind):
 
 def test_fits_beside_are_replayed_by_what_was_adopted_when():
     settings = tacit.Settings(fast=FastSettings(fits="beside"))
-    agent, people = tacit.Agent(People.layout, settings, seed=2), People(7)
+    agent, people = tacit.Agent(Users.layout, settings, seed=2), Users(7)
     played = play(agent, people, 600)
     stage = agent.stage
     while not stage.fits:
@@ -148,9 +153,9 @@ def test_fits_beside_are_replayed_by_what_was_adopted_when():
         played = np.concatenate([played, play(agent, people, 200)])
         stage = agent.stage
     stage.stop()
-    replayed = GeneralisingLearning(Setup(People.layout, settings), stage.fits)
-    again = tacit.Agent(People.layout, settings, seed=2, stage=replayed)
-    assert (play(again, People(7), len(played)) == played).all()
+    replayed = GeneralisingLearning(Setup(Users.layout, settings), stage.fits)
+    again = tacit.Agent(Users.layout, settings, seed=2, stage=replayed)
+    assert (play(again, Users(7), len(played)) == played).all()
     assert again.stage.fits == stage.fits
 
 
