@@ -1,8 +1,8 @@
 """Contexts and feedback as vectors from a product: what an app knows of a visitor, and what it measures afterwards.
 
-No visitor comes twice, so what was learned from one must hold for others: Tacit's own recipe does that by itself, and is
-told nothing. The same seconds mean something else of each visitor, and which ones mean that they were helped it finds
-out from how they follow what was offered.
+No visitor comes twice, so what was learned from one must hold for others: Tacit's own recipe does that by itself, and
+is told nothing. The same seconds mean something else of each visitor, and which ones mean that they were helped it
+finds out from how they follow what was offered.
 
     python examples/product_vectors.py
 """
@@ -46,7 +46,7 @@ class Visitor:
         return {"seconds": self._chance.gauss(seconds, 8), "clicks": self._chance.gauss(clicks, 1)}
 
 
-def run(visits: int = 4000) -> tuple[tacit.Agent, list[bool]]:
+def run(visits: int = 5000) -> tuple[tacit.Agent, list[bool]]:
     """Return the agent after so many visits, and whether each visitor was helped: for us, not for the agent."""
     chance, agent = random.Random(0), tacit.Agent(LAYOUT, seed=0)
     helped = []

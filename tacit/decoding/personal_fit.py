@@ -20,7 +20,12 @@ from tacit.decoding.context_bases import Basis
 from tacit.decoding.personal_choice import Chosen, Parts, Said, turn_majorities, turn_round
 from tacit.decoding.personal_forms import Form
 from tacit.decoding.personal_likelihood import Fitted, Heard, climb_likelihood, hear, tell
-from tacit.decoding.personal_meaning import PersonalMeaning, estimate_covariances
+from tacit.decoding.personal_meaning import (
+    PersonalMeaning,
+    estimate_covariances,
+    estimate_doubt,
+    find_telling,
+)
 from tacit.decoding.personal_starts import count_regions
 
 MOST_TO_REFINE, MOST_FITTED = 6_000, 20_000
@@ -76,12 +81,18 @@ def fit_personal_meaning(
     covariances = estimate_covariances(heard, fitted.parameters, ridge) * (
         len(rows) / max(len(said.words), 1)
     )
-    form, evidence = (
-        chosen.form.terms,
-        (chosen.gains, chosen.z, chosen.chosen_at, chosen.looked, chosen.steady),
-    )
+    doubt = estimate_doubt(heard, fitted.parameters, find_telling(chosen.gains))
     return PersonalMeaning(
-        said.contexts.shape[1], chosen.basis, fitted.parameters, covariances, mask, ridge, form, *evidence
+        *(
+            said.contexts.shape[1],
+            chosen.basis,
+            fitted.parameters,
+            covariances,
+            mask,
+            ridge,
+            chosen.form.terms,
+        ),
+        *(chosen.gains, chosen.z, chosen.chosen_at, chosen.looked, chosen.steady, doubt),
     )
 
 

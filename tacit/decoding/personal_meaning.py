@@ -31,7 +31,8 @@ class PersonalMeaning:
     `gains` (S,) are by how many nats tuples that the fit had not seen are likelier than if words did not depend on the
     action, and `z` how many standard errors all of them are. `chosen_at` is the number of tuples at which the form was
     last chosen, `looked` (S,) those of uniform actions at which it was from the beginning, and `steady` whether what
-    was known then hardly lost by it.
+    was known then hardly lost by it. `doubt` is how far words leave open whether somebody is pleased, the mean of
+    4 rho (1 - rho) where they tell at all.
     """
 
     dimension: int
@@ -46,6 +47,7 @@ class PersonalMeaning:
     chosen_at: int
     looked: IntArray
     steady: bool
+    doubt: float
 
     @property
     def kind(self) -> str:
@@ -111,7 +113,18 @@ class PersonalMeaning:
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it bit for bit."""
-        plain = ("dimension", "covariances", "mask", "form", "gains", "z", "chosen_at", "looked", "steady")
+        plain = (
+            "dimension",
+            "covariances",
+            "mask",
+            "form",
+            "gains",
+            "z",
+            "chosen_at",
+            "looked",
+            "steady",
+            "doubt",
+        )
         return {
             **{name: getattr(self, name) for name in plain},
             "basis": self.basis.to_state(),
@@ -137,6 +150,7 @@ class PersonalMeaning:
             saved.whole("chosen_at"),
             saved.wholes("looked", (len(mask),)),
             saved.flag("steady"),
+            saved.number("doubt", 0, 1),
         )
 
 
@@ -159,6 +173,13 @@ def _restore_parameters(saved: Saved, mask: BoolArray, linear: int) -> Parameter
     gamma = saved.floats("gamma", (2, None, D))
     theta = saved.floats("theta", (*mask.shape, D))
     return Parameters(units, theta, gamma, saved.floats("delta", (2, len(mask), gamma.shape[1], D)))
+
+
+def estimate_doubt(heard: Heard, at: Parameters, telling: BoolArray) -> float:
+    """Return the mean of 4 rho (1 - rho) over the tuples of telling endings (S,): 0 if words leave nothing open."""
+    endings = np.repeat(np.arange(len(telling)), np.diff(heard.bounds))
+    rho = tell(heard, at).rho[telling[endings]]
+    return float((4 * rho * (1 - rho)).mean()) if len(rho) else 1.0
 
 
 def estimate_covariances(heard: Heard, at: Parameters, ridge: Ridge) -> FloatArray:

@@ -39,10 +39,12 @@ UNLIKE, LIKE = "like no reward", "like a reward"
 SURE_NATS, SURE_ERRORS = 8.0, 1.5
 """Nats that held-out tuples gain, and standard errors of that, from which on feedback is taken to depend on the action:
 by chance alone e^8 to one are hardly met in a dozen fits."""
+CLEAR = 0.05
+"""The doubt up to which words leave nothing open that could still be found."""
 FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 800, 2000, 4000
-"""Tuples of uniform actions, where they tell, from which on what was understood may be steady: few, where features are
-so many that only regions are tried, and more, where what two features turn round together may still show, which takes
-thousands. From the last on it is steady in any case."""
+"""Tuples of uniform actions, where they tell, from which on what was understood may be steady: few, where it is clear,
+or features are so many that only regions are tried; more, where what two features turn round together may still show,
+which takes thousands. From the last on it is steady in any case."""
 RANKED_VALUES = 3
 """Of feedback as it is read: unlike a reward, like one, and silence, which is one of the two there."""
 EAGERNESS = 1.0
@@ -100,7 +102,8 @@ class Understanding:
         if isinstance(self.model, LabelClasses):
             return True
         looked = int(self.model.looked[self.model.telling].sum())
-        enough = MANY_LOOKS if self.model.basis.n_components <= MOST_FOR_UNITS else FEW_LOOKS
+        clear = self.model.doubt <= CLEAR or self.model.basis.n_components > MOST_FOR_UNITS
+        enough = FEW_LOOKS if clear else MANY_LOOKS
         return looked >= (enough if self.model.steady else MOST_LOOKS)
 
     def word(self, feedback: Encoded) -> int:
