@@ -12,7 +12,8 @@ from tacit.logs import survey as survey_module
 from tacit.logs.encoding import EncodedEpisode, LogReader
 from tacit.logs.episode import LoggedEpisode, LoggedStep
 from tacit.logs.record import LogError
-from tacit.logs.survey import BEGIN, START, label_of, survey_logs
+from tacit.logs.met_values import label_of
+from tacit.logs.survey import BEGIN, START, survey_logs
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
 

@@ -1,4 +1,4 @@
-"""Fitting a model to logs of labels and vectors.
+"""Fitting a model to logs of labels, vectors, and texts beside them.
 
 What the tuples say of each last state and context group is judged as the fast recipe judges it
 (`tacit.decoding.judgement`), and the certificate says what that rests on.
@@ -18,6 +18,7 @@ from tacit.offline.tables.examination import examine_table
 from tacit.offline.tables.gathering import Gathered, SplitCounts, check_learnable, gather, gather_pieces
 from tacit.offline.tables.kind import TABLE
 from tacit.offline.tables.meanings import TableMeanings
+from tacit.offline.tables.reader import reader_of
 from tacit.offline.teaching import find_inferred_uniformity, find_uneven_weights
 from tacit.problem.layout import Layout
 from tacit.trust.anchors import MINORITY
@@ -46,7 +47,7 @@ class TableFitting:
         gathered = self._gather()
         accepted = gathered.accept_unknown()
         check_learnable(gathered, self.request.problems)
-        reading, counts = gathered.count(self.request.seed)
+        reading, counts = gathered.count(self.request.c, self.request.seed, reader_of(self.layout).seen)
         known = gathered.anchors if self.request.anchors != IGNORE else []
         outcomes, nothing = count_outcomes(reading, known), count_outcomes(reading, [])
         total = counts.total

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.logs.met_values import MOST_LABELS
 from tacit.logs.problems import Problems
 from tacit.logs.record import LogError, NothingUsableError
-from tacit.logs.survey import MOST_LABELS, MOST_PHRASES, Survey
+from tacit.logs.survey import MOST_PHRASES, Survey
 from tacit.offline.estimators import effective_size
 from tacit.offline.model import RewardModel
 from tacit.offline.request import SETTLE, FitRequest
