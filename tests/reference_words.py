@@ -12,13 +12,16 @@ def climb_slowly(counts, positions, levels, rounds=60, enough=1e-5):
     for _ in range(rounds):
         f = (rewarded + 0.5) / (tuples + 1.0)
         h_1, h_0 = q * f / (q @ f), q * (1 - f) / (q @ (1 - f))
-        mixed = np.outer(levels, h_1) + np.outer(1 - levels, h_0)  # Pr[a | level], (L, K)
+        meant = (
+            levels * (q @ f) / (levels * (q @ f) + (1 - levels) * (q @ (1 - f)))
+        )  # Pr[r = 1 | level], (L,)
+        mixed = np.outer(meant, h_1) + np.outer(1 - meant, h_0)  # Pr[a | level], (L, K)
         log_likelihood = counts @ np.log(mixed / q).T  # (Y, L)
         weights = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
         gain = (np.log(weights.mean(axis=1)) + log_likelihood.max(axis=1)).sum()
         weights = weights / weights.sum(axis=1, keepdims=True)
-        positions = weights @ levels
-        rewarded = np.einsum("yl,ya,la->a", weights, counts, levels[:, None] * h_1 / mixed)
+        positions = weights @ meant
+        rewarded = np.einsum("yl,ya,la->a", weights, counts, meant[:, None] * h_1 / mixed)
         if gain - before < enough:
             break
         before = gain

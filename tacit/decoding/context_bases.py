@@ -123,6 +123,13 @@ def fit_basis(contexts: FloatArray) -> Basis:
     return replace(basis, axes=_leading_axes(basis(contexts)[:, 1:]))
 
 
+def on_one_scale(basis: Basis, contexts: FloatArray) -> Basis:
+    """Return a linear basis whose features keep their proportions, as pixels have: all are divided by the same number."""
+    common = np.full_like(basis.scale, np.sqrt((basis.scale**2).mean())) if len(basis.scale) else basis.scale
+    plain = replace(basis, scale=common, axes=None)
+    return plain if basis.axes is None else replace(plain, axes=_leading_axes(plain(contexts)[:, 1:]))
+
+
 def with_products(basis: Basis) -> Basis | None:
     """Return a linear basis with products of its terms, None where they are too many, or none."""
     P = basis.n_terms - 1

@@ -197,11 +197,16 @@ class Constants:
 
 
 def judge(
-    counts: FloatArray, c: float, settings: JudgementSettings, telling: tuple[float, ...] = (1.0,)
+    counts: FloatArray,
+    c: float,
+    settings: JudgementSettings,
+    telling: tuple[float, ...] = (1.0,),
+    between: bool = False,
 ) -> Judgement:
     """Return what counts (Y, K) of feedback by action say of a last state in a context, turned so that sum f <= K/2.
 
-    `telling` are parts of what words of one side alone would tell that feedback may tell here, each as likely.
+    `telling` are parts of what words of one side alone would tell that feedback may tell here, each as likely;
+    `between` says that words stand between the two sides, as other places of the context show.
 
     >>> counts = np.array([[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]])
     >>> judgement = judge(counts, 0.0, JudgementSettings())
@@ -216,7 +221,7 @@ def judge(
         unseen = [largest_unseen(counts, settings.significance, part) for part in telling]
         hope = sum(unseen) / len(unseen) if len(tuples) > 1 else c  # one action: no other could be better
         return _featureless(HOMOGENEOUS, counts, types.p_value, c, max(hope, c))
-    return _heterogeneous(counts, soften(counts, types), settings)
+    return _heterogeneous(counts, soften(counts, types, between), settings)
 
 
 def turn(judgement: Judgement, odds: float, overlapping: bool, settings: JudgementSettings) -> Judgement:
@@ -345,7 +350,10 @@ def _heterogeneous(counts: FloatArray, types: WordTypes, settings: JudgementSett
     expected = (counts / tuples * rewards).sum(axis=0)
     found = Judgement(
         *(HETEROGENEOUS, False, tuples, types.p_value, f, phi, rewards, expected, 1.0, types.overlaps),
-        lean(f)._replace(telling=telling_of(types.gain, tuples, f)),
+        lean(f)._replace(
+            telling=telling_of(types.gain, tuples, f),
+            between=types.overlaps if math.isfinite(types.overlaps) else 0.0,
+        ),
     )
     odds = turn_odds(found.minority, 0.0, 0.0, overlapping=False, majority=False)
     return turn(found, odds, False, settings)

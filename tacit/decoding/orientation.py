@@ -54,13 +54,15 @@ class Leaning(NamedTuple):
     """What a place says of its orientation, of the turn with sum t <= K/2.
 
     `exclusive` and `overlapping` are the log evidence of its shares in either world; `standing` the log odds of the
-    turn where words overlap; `telling` (`tacit.decoding.power`) what part of a good action's gain was seen.
+    turn where words overlap; `telling` (`tacit.decoding.power`) what part of a good action's gain was seen; `between`
+    the nats by which words between the two sides are likelier than words of two types.
     """
 
     exclusive: float
     overlapping: float
     standing: float
     telling: float = 1.0
+    between: float = 0.0
 
 
 def lean(shares: FloatArray) -> Leaning:
@@ -137,12 +139,17 @@ class Beliefs(NamedTuple):
     majority: bool = False
     halvings: int = 0
     """How often what feedback tells is halved, in one place of four or more (`tacit.decoding.power`)."""
+    between: frozenset[int] = frozenset()
+    """The groups in which words stand between the two sides, all places taken together: all are read that way then."""
 
     def differing(self, other: Beliefs, groups: int) -> frozenset[int]:
         """Return the groups for which the beliefs differ."""
-        if self._replace(overlapping=frozenset()) != other._replace(overlapping=frozenset()):
+        nowhere: frozenset[int] = frozenset()
+        if self._replace(overlapping=nowhere, between=nowhere) != other._replace(
+            overlapping=nowhere, between=nowhere
+        ):
             return frozenset(range(groups))
-        return self.overlapping ^ other.overlapping
+        return (self.overlapping ^ other.overlapping) | (self.between ^ other.between)
 
 
 class Worlds(NamedTuple):
@@ -156,18 +163,18 @@ class Worlds(NamedTuple):
 class Leanings:
     """What each (ending, context group) says of its turn, arrays (S_H, G) that are 0 where nothing was found.
 
-    `minority` are standard errors by which sum t stays below K/2; `evidence` nats for words that overlap; `standing`
-    and `telling` as in `Leaning`; `told` the log odds that known outcomes give to the turn.
+    `minority` are standard errors by which sum t stays below K/2; `evidence` nats for words that overlap; `standing`,
+    `telling` and `between` as in `Leaning`; `told` the log odds that known outcomes give to the turn.
     """
 
     def __init__(self, rows: FloatArray) -> None:
-        self.rows = rows  # (5, S_H, G)
-        self.minority, self.evidence, self.standing, self.told, self.telling = rows
+        self.rows = rows  # (6, S_H, G)
+        self.minority, self.evidence, self.standing, self.told, self.telling, self.between = rows
 
     @staticmethod
     def none(shape: tuple[int, int]) -> Leanings:
         """Return those of places of which nothing is known."""
-        return Leanings(np.zeros((5, *shape)))
+        return Leanings(np.zeros((6, *shape)))
 
     def widened(self, more: int) -> Leanings:
         """Return them with so many context groups more, of which nothing is known."""
@@ -186,7 +193,8 @@ class Leanings:
             rows[:, s, x] = 0.0
             if leaning is not None:
                 evidence = min(max(leaning.overlapping - leaning.exclusive, -MOST_EACH), MOST_EACH)
-                rows[:, s, x] = minority, evidence, leaning.standing, told, leaning.telling
+                known = minority, evidence, leaning.standing, told, leaning.telling, leaning.between
+                rows[:, s, x] = known
         return Leanings(rows)
 
     def odds(self, at: tuple[int, int], beliefs: Beliefs) -> float:
@@ -208,12 +216,13 @@ class Leanings:
         groups = self.evidence.sum(axis=0) > PRIOR_NATS  # (G,)
         found, overlapping = self.telling > 0, frozenset(np.flatnonzero(groups).tolist())
         least = float(np.quantile(self.telling[found], FAINT)) if found.any() else 1.0
-        beliefs = Beliefs(bool(found.any()), overlapping, halvings=int(-math.log2(least)))
+        between = frozenset(np.flatnonzero(self.between.sum(axis=0) > 0).tolist())
+        beliefs = Beliefs(bool(found.any()), overlapping, halvings=int(-math.log2(least)), between=between)
         told = self.told != 0
         if not told.any():
             return beliefs
-        between = np.broadcast_to(groups, told.shape)[told]
-        believed = shares_odds(self.minority[told], self.standing[told], between)
+        overlap = np.broadcast_to(groups, told.shape)[told]
+        believed = shares_odds(self.minority[told], self.standing[told], overlap)
         either = self.told[told]
         minority = np.logaddexp(_log_expit(believed) + either / 2, _log_expit(-believed) - either / 2)
         majority = np.logaddexp(_log_expit(-believed) + either / 2, _log_expit(believed) - either / 2)

@@ -29,12 +29,14 @@ from tacit.decoding.personal_likelihood import (
     Fitted,
     Heard,
     Parameters,
+    Ridge,
     climb_likelihood,
     hear,
     no_parameters,
+    penalised_cost,
     tell,
 )
-from tacit.decoding.personal_meaning import PersonalMeaning, estimate_covariances
+from tacit.decoding.personal_meaning import PersonalMeaning, estimate_covariances, find_telling, rewards_by
 from tacit.decoding.personal_starts import count_regions, find_leaves
 
 LEAST_TO_CHOOSE = 60
@@ -44,8 +46,8 @@ MOST_TO_CHOOSE, MOST_FITTED = 5_000, 20_000
 CHOOSE_AGAIN, LOOK_AGAIN = 2.0, 1.5
 """Times as many tuples as when a form was last chosen until a finer one is tried, and times as many uniform ones as when
 all was last looked at afresh."""
-BETTER = 5.0
-"""Nats by which a fresh look must be likelier on held-out tuples to be taken."""
+BETTER, BETTER_ERRORS = 5.0, 2.0
+"""Nats, and standard errors of them, by which a fresh look must be likelier on held-out tuples to be taken."""
 HELD_OUT = 4
 """One of so many tuples is held out."""
 REGIONS = (1, 8, 16, 32)
@@ -53,6 +55,9 @@ TUPLES_PER_TABLE = 25
 """Regions that are counted, as long as they have so many tuples in each table."""
 KNOWN_STEPS, FIRST_STEPS, LAST_STEPS, REFIT_STEPS, NULL_STEPS = 12, 20, 80, 40, 40
 """Of L-BFGS: with rho taken as known, from each beginning, from the best of them, when refitted, and without actions."""
+STEADY = 0.25
+"""Of what choosing is worth: the most that the best actions by what was known may lose by a fresh look to be steady."""
+NO_RIDGE = Ridge(0.0, 0.0, 0.0, 0.0, 0.0)
 CONTINUED = 2
 """Beginnings that are followed to the end."""
 
@@ -78,9 +83,10 @@ class Chosen(NamedTuple):
     parameters: Parameters
     held_out: float
     gains: FloatArray  # (S,)
-    z: float = 0.0
-    chosen_at: int = 0
-    looked_at: int = 0
+    z: float
+    chosen_at: int
+    looked: IntArray  # (S,)
+    steady: bool = False
 
 
 def fit_personal_meaning(
@@ -117,7 +123,7 @@ def fit_personal_meaning(
     ridge = chosen.form.ridge
     fitted = climb_likelihood(heard, mask, chosen.parameters, ridge, REFIT_STEPS).parameters
     covariances = estimate_covariances(heard, fitted, ridge) * (len(rows) / max(len(said.words), 1))
-    evidence = (chosen.gains, chosen.z, chosen.chosen_at, chosen.looked_at)
+    evidence = (chosen.gains, chosen.z, chosen.chosen_at, chosen.looked, chosen.steady)
     return PersonalMeaning(said.contexts.shape[1], chosen.basis, fitted, covariances, mask, ridge, *evidence)
 
 
@@ -167,24 +173,32 @@ def _choose(
     before: PersonalMeaning | None,
 ) -> Chosen:
     """Return the form to fit, and where to begin: looked at afresh, made finer, or as it was."""
-    n, fresh = len(said.words), int(uniform.sum())
+    n, looked_at = len(said.words), np.bincount(said.endings[uniform], minlength=len(mask))
     if before is None:
         parts = _Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
-        return parts.look()._replace(chosen_at=n, looked_at=fresh)
+        return parts.look()._replace(chosen_at=n, looked=looked_at)
     known = Chosen(
         Form("known", 0, before.ridge),
-        *(before.basis, before.parameters, 0.0, before.gains, before.z, before.chosen_at, before.looked_at),
+        *(before.basis, before.parameters, 0.0, before.gains, before.z, before.chosen_at, before.looked),
+        before.steady,
     )
-    if fresh >= LOOK_AGAIN * before.looked_at:
+    telling = before.telling
+    if looked_at[telling].sum() >= LOOK_AGAIN * before.looked[telling].sum():
         parts = _Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
-        looked, known = parts.look(), known._replace(looked_at=fresh)
-        if looked.held_out > parts.judge(known) + BETTER:
-            return looked._replace(chosen_at=n, looked_at=fresh)
+        looked, gone_on = parts.look(), parts.refine(known)
+        steady = known.steady or parts.lost(looked, known) <= STEADY
+        if looked.held_out > gone_on.held_out + parts.margin(looked, gone_on):
+            return looked._replace(chosen_at=n, looked=looked_at, steady=steady)
+        known = known._replace(
+            gains=gone_on.gains, z=gone_on.z, looked=looked_at, steady=steady
+        )
     if n >= CHOOSE_AGAIN * before.chosen_at:
         parts = _Parts(said, mask, n_words, generator)
         finer, known = parts.refine(known), known._replace(chosen_at=n)
         if finer.held_out > parts.judge(known):
-            return finer._replace(chosen_at=n, looked_at=known.looked_at)
+            return finer._replace(
+                gains=known.gains, z=known.z, chosen_at=n, looked=known.looked, steady=known.steady
+            )
     return known
 
 
@@ -202,7 +216,7 @@ class _Parts:
         """Return the form that is likeliest on tuples that were held out, from every beginning."""
         if not len(self.kept_out.words):
             start = no_parameters(self.mask, self.n_words, 1, np.zeros((0, 1)))
-            return Chosen(FORMS[0], self.linear.constant(), start, 0.0, np.zeros(len(self.mask)))
+            return _unweighed(FORMS[0], self.linear.constant(), start, 0.0, len(self.mask))
         return self._best(self._first_looks(), CONTINUED)
 
     def refine(self, known: Chosen) -> Chosen:
@@ -210,12 +224,31 @@ class _Parts:
         heard, order = hear(known.basis(self.train.contexts), *self.train[1:], len(self.mask))
         rho = np.empty(len(order))
         rho[order] = tell(heard, known.parameters).rho
-        return self._best([rho], 1)._replace(gains=known.gains, z=known.z)
+        return self._best([rho], 1)
 
     def judge(self, known: Chosen) -> float:
         """Return the log likelihood of the tuples that were held out, by what is known."""
         heard, _ = hear(known.basis(self.kept_out.contexts), *self.kept_out[1:], len(self.mask))
-        return float(tell(heard, known.parameters).logs.sum())
+        return believe(heard, self.mask, known.parameters)
+
+    def margin(self, looked: Chosen, known: Chosen) -> float:
+        """Return the nats by which held-out tuples may be likelier by one than by the other without telling them apart."""
+        new, old = (
+            tell(hear(each.basis(self.kept_out.contexts), *self.kept_out[1:], len(self.mask))[0], each.parameters).logs
+            for each in (looked, known)
+        )
+        return max(BETTER, BETTER_ERRORS * float((new - old).std()) * math.sqrt(len(new)))
+
+    def lost(self, looked: Chosen, known: Chosen) -> float:
+        """Return what the best actions by what was known lose by a fresh look, of what choosing is worth at all."""
+        contexts = self.kept_out.contexts
+        new, old = (rewards_by(each.basis, each.parameters, contexts) for each in (looked, known))  # (n, S, K)
+        telling = find_telling(looked.gains)
+        chosen = np.take_along_axis(new, np.where(self.mask, old, -1.0).argmax(axis=2)[:, :, None], axis=2)[:, :, 0]
+        best = np.where(self.mask, new, -1.0).max(axis=2)
+        average = (new * self.mask).sum(axis=2) / np.maximum(self.mask.sum(axis=1), 1)
+        worth = float((best - average)[:, telling].sum())
+        return float((best - chosen)[:, telling].sum()) / worth if worth > 0 else 0.0
 
     def _best(self, beginnings: list[FloatArray], continued: int) -> Chosen:
         found = []
@@ -259,9 +292,9 @@ class _Data:
         begun = [self._begin(form, rho[self.order]) for rho in beginnings]
         begun = sorted(begun, key=lambda fitted: fitted.cost)[:continued]
         ended = [self._climb(fitted.parameters, form, LAST_STEPS).parameters for fitted in begun]
-        logs = [float(tell(self.kept_out, parameters).logs.sum()) for parameters in ended]
+        logs = [believe(self.kept_out, self.mask, parameters) for parameters in ended]
         best = int(np.argmax(logs))
-        return Chosen(form, self.basis, ended[best], logs[best], np.zeros(len(self.mask)))
+        return _unweighed(form, self.basis, ended[best], logs[best], len(self.mask))
 
     def _begin(self, form: Form, rho: FloatArray) -> Fitted:
         L = self.basis.n_terms
@@ -283,6 +316,16 @@ class _Data:
         gains = np.array([more[bounds[s] : bounds[s + 1]].sum() for s in range(len(self.mask))])
         error = float(more.std()) * math.sqrt(len(more))
         return chosen._replace(gains=gains, z=float(more.sum()) / error if error > 0 else 0.0)
+
+
+def _unweighed(form: Form, basis: Basis, parameters: Parameters, held_out: float, endings: int) -> Chosen:
+    """Return a form that was fitted, before its evidence is weighed."""
+    return Chosen(form, basis, parameters, held_out, np.zeros(endings), 0.0, 0, np.zeros(endings, dtype=np.int64))
+
+
+def believe(heard: Heard, mask: BoolArray, parameters: Parameters) -> float:
+    """Return the log likelihood of tuples, less what it costs where rewarding actions are the majority."""
+    return -penalised_cost(heard, mask, parameters, NO_RIDGE)[0]
 
 
 def _without_actions(heard: Heard) -> Heard:

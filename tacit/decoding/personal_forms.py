@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.context_bases import Basis, with_products, with_regions
+from tacit.decoding.context_bases import Basis, on_one_scale, with_products, with_regions
 from tacit.decoding.personal_likelihood import Ridge
 
 UNIT_SPREAD = 1.5
@@ -33,6 +33,8 @@ class Form(NamedTuple):
             return with_products(linear)
         if self.terms == "regions":
             return with_regions(linear, contexts, self.size, generator)
+        if self.terms == "plain regions":
+            return with_regions(on_one_scale(linear, contexts), contexts, self.size, generator)
         few = self.size * TUPLES_PER_UNIT <= n and linear.n_terms <= MOST_FOR_UNITS
         return linear if few or not self.size else None
 
@@ -44,20 +46,22 @@ class Form(NamedTuple):
 
 
 PLAIN = Ridge()
+REGIONS = "regions", "plain regions"
+"""Regions of standardised features, and of features on one scale."""
 FORMS = (
     Form("constant", 0, PLAIN),
     Form("linear", 0, PLAIN),
     Form("quadratic", 0, PLAIN),
     Form("units", 10, Ridge(meaning=1.0, unit=2.0)),
     Form("units", 16, Ridge(meaning=1.0, unit=6.0)),
-    *(Form("regions", J, PLAIN) for J in (10, 20, 40, 80, 160)),
+    *(Form(terms, J, Ridge(0.05, 0.1, 0.05, 0.2)) for J in (10, 20, 40, 80, 160) for terms in REGIONS),
 )
 """The forms that are tried, chosen on problems of `benchmarks/context_world` (seeds 1,000,000 and up)."""
 TUPLES_PER_UNIT, TUPLES_PER_REGION = 30, 25
 """Tuples there must be for each unit, and for each region, of a form."""
 MOST_FOR_UNITS = 40
 """Terms that units can be made of: of more, there are too many to learn."""
-MOST_REGIONS = 2
+MOST_REGIONS = 4
 """Numbers of regions that are tried, of those that there are tuples for the largest."""
 
 
@@ -68,5 +72,5 @@ def list_forms(n: int) -> list[Form]:
     >>> [form.size for form in list_forms(1200) if form.terms == "regions"]
     [20, 40]
     """
-    regions = [form for form in FORMS if form.terms == "regions" and form.size * TUPLES_PER_REGION <= n]
-    return [form for form in FORMS if form.terms != "regions"] + regions[-MOST_REGIONS:]
+    regions = [form for form in FORMS if form.terms in REGIONS and form.size * TUPLES_PER_REGION <= n]
+    return [form for form in FORMS if form.terms not in REGIONS] + regions[-MOST_REGIONS:]

@@ -19,6 +19,9 @@ from tacit.base.saved import Saved
 from tacit.decoding.context_bases import Basis
 from tacit.decoding.personal_likelihood import Heard, Parameters, Ridge, slope_ridge, tell, with_units
 
+TELLING_NATS = 3.0
+"""Nats that held-out tuples of one ending gain from which on words tell actions apart there."""
+
 
 @dataclass(frozen=True, eq=False)
 class PersonalMeaning:
@@ -26,8 +29,8 @@ class PersonalMeaning:
 
     `covariances` (S, K, D, D) are those of theta. `gains` (S,) are by how many nats tuples that the fit had not seen are
     likelier than if words did not depend on the action, and `z` how many standard errors all of them are. `chosen_at` is
-    the number of tuples at which the form of the model was last chosen, `looked_at` that of uniform actions at which
-    it was from the beginning.
+    the number of tuples at which the form of the model was last chosen, `looked` (S,) those of uniform actions at which
+    it was from the beginning, and `steady` whether that came to nothing better than what was known.
     """
 
     dimension: int
@@ -39,7 +42,8 @@ class PersonalMeaning:
     gains: FloatArray
     z: float
     chosen_at: int
-    looked_at: int
+    looked: IntArray
+    steady: bool
 
     @property
     def kind(self) -> str:
@@ -50,6 +54,11 @@ class PersonalMeaning:
     def gain(self) -> float:
         """Return the gain of all endings."""
         return float(self.gains.sum())
+
+    @property
+    def telling(self) -> BoolArray:
+        """Return the endings in which words tell actions apart, (S,)."""
+        return find_telling(self.gains)
 
     @property
     def n_words(self) -> int:
@@ -73,9 +82,7 @@ class PersonalMeaning:
 
     def rewards_many(self, contexts: FloatArray) -> FloatArray:
         """Return f (n, S, K) in contexts (n, d)."""
-        S, K = self.mask.shape
-        logits = self.terms(contexts) @ self.parameters.theta.reshape(S * K, -1).T
-        return np.asarray(expit(logits).reshape(-1, S, K) * self.mask)
+        return rewards_by(self.basis, self.parameters, contexts) * self.mask
 
     def meanings(self, context: FloatArray, ending: int) -> FloatArray:
         """Return g_0 and g_1 (2, W): what is said by those who are not pleased, and by those who are."""
@@ -102,7 +109,7 @@ class PersonalMeaning:
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it bit for bit."""
-        plain = ("dimension", "covariances", "mask", "gains", "z", "chosen_at", "looked_at")
+        plain = ("dimension", "covariances", "mask", "gains", "z", "chosen_at", "looked", "steady")
         return {
             **{name: getattr(self, name) for name in plain},
             "basis": self.basis.to_state(),
@@ -125,8 +132,22 @@ class PersonalMeaning:
             saved.floats("gains", (len(mask),)),
             saved.number("z"),
             saved.whole("chosen_at"),
-            saved.whole("looked_at"),
+            saved.wholes("looked", (len(mask),)),
+            saved.flag("steady"),
         )
+
+
+def find_telling(gains: FloatArray) -> BoolArray:
+    """Return the endings whose held-out tuples gain enough (S,) by words that depend on the action; all if none does."""
+    telling = gains >= TELLING_NATS
+    return telling if telling.any() else np.ones(len(gains), dtype=np.bool_)
+
+
+def rewards_by(basis: Basis, parameters: Parameters, contexts: FloatArray) -> FloatArray:
+    """Return f (n, S, K) in contexts (n, d)."""
+    S, K, D = parameters.theta.shape
+    logits = with_units(basis(contexts), parameters.units) @ parameters.theta.reshape(S * K, D).T
+    return np.asarray(expit(logits).reshape(-1, S, K))
 
 
 def _restore_parameters(saved: Saved, mask: BoolArray, linear: int) -> Parameters:

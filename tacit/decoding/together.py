@@ -69,6 +69,12 @@ def judge_together(
     found = {at: judge(part(at), c, settings) for at in counts.places}
     said = {at: each.says(outcomes.table(*at)) for at, each in found.items() if each.kind == HETEROGENEOUS}
     leanings = Leanings.none(counts.shape[:2]).with_all(said)
+    between = leanings.weigh().between
+    for at in said:
+        if at[1] in between:
+            found[at] = judge(part(at), c, settings, between=True)
+            said[at] = found[at].says(outcomes.table(*at))
+    leanings = leanings.with_all(said)
     beliefs = leanings.weigh()
     for at, each in found.items():
         if each.kind == HOMOGENEOUS and telling_by(beliefs) != (1.0,):

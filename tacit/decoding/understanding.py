@@ -38,14 +38,12 @@ UNLIKE, LIKE = "like no reward", "like a reward"
 SURE_NATS, SURE_ERRORS = 8.0, 1.5
 """Nats that held-out tuples gain, and standard errors of that, from which on feedback is taken to depend on the action: by
 chance alone e^8 to one are hardly met in a dozen fits."""
-TELLING_NATS = 3.0
-"""Nats that held-out tuples of one ending gain from which on feedback tells actions apart there."""
+ENOUGH_LOOKS, MOST_LOOKS = 800, 3000
+"""Tuples of uniform actions, where they tell, from which on what was understood may be steady, and is in any case."""
 RANKED_VALUES = 3
 """Of feedback as it is read: unlike a reward, like one, and silence, which is one of the two there."""
 EAGERNESS = 1.0
 """Of the standard error of a logit: what chance plays with."""
-CUT_AGAIN = 4
-"""Times as many tuples as when feedback was last cut into cells: until then they are kept."""
 TUPLES_A_REGION, MOST_REGIONS = 100, 16
 """Of contexts, within which feedback is looked at to cut it into cells."""
 
@@ -61,7 +59,6 @@ class Understanding:
     cells: WordCells | None
     model: PersonalMeaning | LabelClasses
     moved: dict[int, FloatArray]
-    cut_at: int
     name: str = "understanding"
 
     @property
@@ -81,7 +78,7 @@ class Understanding:
         """Return the endings in which feedback tells actions apart, (S_H,); of labels each class has its own."""
         if isinstance(self.model, LabelClasses):
             return np.ones(self.layout.endings.size, dtype=np.bool_)
-        return np.asarray(self.model.gains >= TELLING_NATS)
+        return self.model.telling
 
     def hopes(self, found: IntArray) -> FloatArray:
         """Return what the best action of an ending in which nothing was found may be worth after so many tuples, (S_H,).
@@ -89,13 +86,18 @@ class Understanding:
         Were it as good as where most was found, its tuples would have gained as much; what they gain falls with the
         square of how good it is.
         """
-        rate = float((self.gains / np.maximum(found, 1)).max())
+        if isinstance(self.model, LabelClasses):
+            return np.ones(len(found))
+        rate = float((self.gains / np.maximum(self.model.looked, 1)).max())
         return np.sqrt(np.minimum(1.0, SURE_NATS / np.maximum(rate * found, 1e-9)))
 
     @property
-    def looked_at(self) -> int:
-        """Return the tuples of uniform actions at which all was last looked at afresh; labels always are."""
-        return 0 if isinstance(self.model, LabelClasses) else self.model.looked_at
+    def is_steady(self) -> bool:
+        """Return whether a fresh look at enough tuples of uniform actions came to nothing better."""
+        if isinstance(self.model, LabelClasses):
+            return True
+        looked = int(self.model.looked[self.model.telling].sum())
+        return looked >= (ENOUGH_LOOKS if self.model.steady else MOST_LOOKS)
 
     def word(self, feedback: Encoded) -> int:
         """Return the word that a feedback is."""
@@ -181,25 +183,27 @@ class Understanding:
             "name": self.name,
             "cells": None if self.cells is None else self.cells.to_state(),
             "model": self.model.to_state(),
-            "cut_at": self.cut_at,
             "labels": np.array(labels, dtype=np.int64),
-            "rows": np.array([self.moved[u] for u in labels]).reshape(len(labels), -1),
+            "rows": np.array([self.moved[u] for u in labels]).reshape(len(labels), -1 if labels else 0),
         }
 
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> Understanding:
         """Return the understanding that `to_state` described."""
         saved = Saved.of(state)
+        saved.choice("name", (Understanding.name,))
         cells = WordCells.from_state(saved.part("cells")) if saved.has("cells") else None
         fits = (cells is None) == isinstance(layout.feedback, Finite)
         saved.check(fits, "cells", "there where feedback are vectors, and only there")
         if not isinstance(layout.contexts, Finite):
             personal = PersonalMeaning.from_state(saved.part("model"))
-            return Understanding(layout, cells, personal, {}, saved.whole("cut_at"))
+            for name, shape in (("labels", (0,)), ("rows", (0, 0))):
+                saved.floats(name, shape)
+            return Understanding(layout, cells, personal, {})
         classes = LabelClasses.from_state(saved.part("model"))
         labels = saved.indices("labels", layout.contexts.room)
         rows = saved.floats("rows", (len(labels), classes.n_classes if len(labels) else None), high=1e-9)
-        return Understanding(layout, cells, classes, dict(zip(labels.tolist(), rows, strict=True)), saved.whole("cut_at"))
+        return Understanding(layout, cells, classes, dict(zip(labels.tolist(), rows, strict=True)))
 
 
 def ranked_layout(layout: Layout) -> Layout:
@@ -227,7 +231,7 @@ def fit_understanding(
     generator = np.random.default_rng([len(tuples), 23])
     cells, words, n_words = _make_words(layout, tuples, before, generator)
     told = tuples.states, tuples.actions, words
-    mask, known = layout.endings.known, before.model if before is not None and before.cells is cells else None
+    mask, known = layout.endings.known, None if before is None else before.model
     model: PersonalMeaning | LabelClasses
     if isinstance(layout.contexts, Finite):
         assert not isinstance(known, PersonalMeaning)
@@ -237,7 +241,7 @@ def fit_understanding(
         assert not isinstance(known, LabelClasses)
         contexts, uniform = tuples.contexts.astype(np.float64), np.abs(tuples.weights - 1.0) < 1e-9
         model = fit_personal_meaning(contexts, *told, uniform, mask, n_words, generator, known)
-    return Understanding(layout, cells, model, {}, len(tuples) if cells is None or known is None else before.cut_at)
+    return Understanding(layout, cells, model, {})
 
 
 def _make_words(
@@ -245,12 +249,12 @@ def _make_words(
 ) -> tuple[WordCells | None, IntArray, int]:
     """Return the cells that make words of vectors, the word of each tuple, and how many words there are.
 
-    Cells are kept until there are so many tuples more that better ones may be found.
+    Cells are those of what was understood before: other ones would be other words.
     """
     if isinstance(layout.feedback, Finite):
         return None, tuples.feedback.astype(np.int64), layout.feedback.room + 1
     feedback = tuples.feedback.astype(np.float64)
-    if before is not None and before.cells is not None and len(tuples) < CUT_AGAIN * before.cut_at:
+    if before is not None and before.cells is not None:
         cells = before.cells
     else:
         regions = find_context_regions(layout, tuples, generator)

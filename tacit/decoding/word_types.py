@@ -6,10 +6,15 @@ where it stands between the two sides, lambda_y = Pr[r = 1 | y]:
     Pr[a | y] = lambda_y h_1(a) + (1 - lambda_y) h_0(a),    h_1 = q f / sum q f,    h_0 = q (1 - f) / sum q (1 - f),
 
 with q_a = n_a / n. So words share K numbers, f, however many they are: a word that was said five times says little of
-itself and still adds to f. A position is one of a few levels, alike beforehand: 0 and 1 where every word belongs to one
-side (phi of Eq. 4, of two types), five where words overlap, chosen by the likelihood of the tuples. Expectation
-maximisation finds f; as the outermost words stand at 0 and 1, f is as far spread as the words allow, and the reward up
-to an affine map where no word is exclusive, which keeps the order of the actions.
+itself and still adds to f. A word stands at one of a few levels of g_1(y) / (g_0(y) + g_1(y)), whatever rule draws the
+actions: 0 and 1 where every word belongs to one side (phi of Eq. 4, of two types), more where words overlap, alike
+beforehand. At 1/2 it tells nothing, as silence of both sides does. Expectation maximisation finds f; as the outermost
+words stand at 0 and 1, f is as far spread as the words allow, and the reward up to an affine map where no word is
+exclusive, which keeps the order of the actions.
+
+Tuples may leave open whether the word said most, such as silence, stands with one side or between them. Of readings
+that they hardly tell apart, the one is taken whose f is likelier beforehand (`tacit.decoding.orientation`): one action
+stands out. What the places of a context say of it together holds for each of them, so that all are on one scale.
 
 The gain in log likelihood over one profile for all words tests whether feedback depends on the action at all: twice the
 gain of two types is compared with chi-squared of K - 1 degrees of freedom and a few more, whatever the number of words.
@@ -26,14 +31,15 @@ from scipy.special import gammaincc, xlogy
 
 from tacit.base.arrays import FloatArray
 from tacit.base.jit import kernel
+from tacit.decoding.orientation import log_density
 
 CUTS = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Shares of the tuples at which words, in order of their leading component, are cut to begin from."""
 CERTAIN = 0.95
 """The position of a word on its side of the cut to begin with."""
 TWO_TYPES = (0.0, 1.0)
-BETWEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Levels of a word's position: on one side or the other, or between."""
+BETWEEN = (0.0, 0.25, 0.4, 0.5, 0.6, 0.75, 1.0)
+"""Levels of a word: on one side or the other, or between; finer in the middle, where a word that most say may stand."""
 FIRST_ROUNDS, MOST_ROUNDS = 8, 60
 """Rounds of expectation maximisation from every beginning, and from the best of them; most need fewer than twenty."""
 ENOUGH = 1e-5
@@ -92,15 +98,18 @@ def fit_types(counts: FloatArray) -> WordTypes:
     return WordTypes(gain, f, positions)
 
 
-def soften(counts: FloatArray, types: WordTypes) -> WordTypes:
-    """Return the words with positions between the types, if that is likelier; otherwise the types as they are."""
+def soften(counts: FloatArray, types: WordTypes, between: bool = False) -> WordTypes:
+    """Return the words with positions between the types, if that is likelier; otherwise the types as they are.
+
+    Where other places say that words stand `between` the types, it need not be likelier here.
+    """
     seen = counts.sum(axis=1) > 0
     if seen.sum() < 3:
         return types
     gain, f, positions = _fit_between(
         np.ascontiguousarray(counts[seen]), types.positions[seen], np.array(BETWEEN)
     )
-    if gain <= types.gain:
+    if gain + stands_out(f) <= types.gain + stands_out(types.f) and not between:
         return types._replace(overlaps=gain - types.gain)
     softened = np.full(len(counts), 0.5)
     softened[seen] = positions
@@ -139,9 +148,19 @@ def _fit_between(
     for begin in range(len(levels) - 1):
         positions = graded_positions(counts) if begin == 0 else parted_positions(counts, levels[begin])
         gain, f = climb(counts, positions, levels, MOST_ROUNDS)
-        if gain > best:
+        if gain + stands_out(f) > best + stands_out(best_f):
             best, best_f, best_positions = gain, f, positions
     return best, best_f, best_positions
+
+
+@kernel
+def stands_out(f: FloatArray) -> float:
+    """Return the log density of how often actions please against the best, f (K,) turned so that sum f <= K/2.
+
+    The best itself is as likely to please often as seldom: readings differ in the scale of f.
+    """
+    t = 1 - f if f.sum() > len(f) / 2 else f
+    return log_density(t) + (len(t) - 1) * math.log(max(t.max(), 0.01))
 
 
 @kernel
@@ -191,10 +210,12 @@ def climb(
         f = (rewarded + 0.5) / (tuples + 1.0)  # half a tuple on each side: no action is impossible
         one, zero = f * tuples.sum() / (f @ tuples), (1 - f) * tuples.sum() / ((1 - f) @ tuples)
         logs, odds = np.empty((L, K)), np.empty((L, K))  # of a tuple with a word at each level, by action
+        rate, meant = (f @ tuples) / tuples.sum(), np.empty(L)  # Pr[r = 1], and given a word at each level
         for level in range(L):
+            meant[level] = levels[level] * rate / (levels[level] * rate + (1 - levels[level]) * (1 - rate))
             for a in range(K):
-                mixed = levels[level] * one[a] + (1 - levels[level]) * zero[a]
-                logs[level, a], odds[level, a] = math.log(mixed), levels[level] * one[a] / mixed
+                mixed = meant[level] * one[a] + (1 - meant[level]) * zero[a]
+                logs[level, a], odds[level, a] = math.log(mixed), meant[level] * one[a] / mixed
         before, gain = gain, 0.0
         rewarded[:] = 0.0
         weights = np.empty(L)
@@ -210,7 +231,7 @@ def climb(
             positions[y] = 0.0
             for level in range(L):
                 share = weights[level] / total
-                positions[y] += share * levels[level]
+                positions[y] += share * meant[level]
                 for a in range(K):
                     rewarded[a] += share * counts[y, a] * odds[level, a]
         if gain - before < ENOUGH:

@@ -43,6 +43,7 @@ from tacit.learning.stage import (
 )
 from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import TransitionEstimate
+from tacit.problem.growth import may_change
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded, Finite
 from tacit.trust.anchors import Anchor, encode_anchor
@@ -55,9 +56,6 @@ LOOKS = 100
 """Over t: the chance that episode t ends with a uniform action once what is understood is steady."""
 UNSTEADY_LOOKS = 0.3
 """That chance until then."""
-STEADY, ENOUGH_LOOKS = 1.15, 1500
-"""What is understood is steady if held-out tuples gain no more than so many times as much as when all was looked at
-afresh before, and after so many tuples of uniform actions at the least."""
 FOCUS = 2.0
 """Nats that the held-out tuples of an ending must gain to be looked at as if it had been seen half as often."""
 DRAWS, HOPED = 64, 57
@@ -82,6 +80,11 @@ class GeneralisingLearning:
     remarks: tuple[str, ...] = ()
 
     def __init__(self, setup: Setup, replayed: Fits = ()) -> None:
+        if may_change(setup.layout):
+            raise ValueError(
+                "where contexts or feedback are vectors, or contexts are many, labels are those that the layout has "
+                "when the agent begins, this one is open or has retired actions; name all labels, without open=True"
+            )
         self._layout, self._settings = setup.layout, setup.settings
         self._schedule = GammaSchedule(scale=setup.settings.fast.gamma_scale)
         self.dynamics = setup.dynamics(setup.layout)
@@ -89,8 +92,6 @@ class GeneralisingLearning:
         self.episodes = 0
         self.explored = 0
         self.understanding: Understanding | None = None
-        self.steady = isinstance(setup.layout.contexts, Finite)
-        self._looked = 0, 0.0
         self.sure = False
         """Whether held-out tuples show that feedback depends on the action, so that episodes earn."""
         S, K = setup.layout.endings.mask.shape
@@ -117,8 +118,6 @@ class GeneralisingLearning:
         stage.tuples, stage.dynamics = tuples, dynamics
         stage.episodes = stage.explored = stage.lessons = episodes
         stage.understanding, stage.sure = understanding, understanding.is_sure
-        looked = understanding.looked_at
-        stage._looked = looked, float(understanding.gains.sum()) / max(looked, 1)
         stage._due = int(GROWTH * n) + 1
         return stage
 
@@ -130,7 +129,7 @@ class GeneralisingLearning:
             return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
         chances, outlook = self._weigh(context, self.understanding)
         policy = self._earn(context, outlook.worth)
-        if draw < (LOOKS / (self.episodes + 1) if self.steady else UNSTEADY_LOOKS):
+        if draw < (LOOKS / (self.episodes + 1) if self.understanding.is_steady else UNSTEADY_LOOKS):
             policy[-1] = self._layout.uniform_policy[-1]
             return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
         policy[-1] = chances
@@ -186,6 +185,10 @@ class GeneralisingLearning:
         self._beside.begin(_fit_beside, self._layout, self.tuples.tuples(), *self._known)
         return self
 
+    def stop(self) -> None:
+        """End the process in which fits are made beside, if there is one; a fit that is under way is lost."""
+        self._beside.stop()
+
     def _fit(self, n: int) -> Understanding:
         """Return what the first n tuples tell."""
         return fit_understanding(self._layout, self.tuples.tuples().part(slice(n)), *self._known)
@@ -202,10 +205,6 @@ class GeneralisingLearning:
         renewed = copy(self)
         renewed.understanding = understanding
         renewed.sure = self.sure or understanding.is_sure
-        if understanding.looked_at > self._looked[0]:
-            looked = understanding.looked_at, float(understanding.gains.sum()) / understanding.looked_at
-            renewed.steady = looked[0] >= ENOUGH_LOOKS and looked[1] <= STEADY * self._looked[1]
-            renewed._looked = looked
         renewed._due = int(GROWTH * n) + 1
         renewed.fits = (*self.fits, (n, self.lessons))
         renewed._replayed = replayed
@@ -235,9 +234,6 @@ class GeneralisingLearning:
             "lessons": self.lessons,
             "fits": np.array(self.fits, dtype=np.int64).reshape(-1, 2),
             "sure": self.sure,
-            "steady": self.steady,
-            "looked_at": self._looked[0],
-            "looked_gain": self._looked[1],
             "ranked": self.ranked.seen().to_state(),
             "outcomes": self.outcomes.seen().to_state(),
             "understanding": None if self.understanding is None else self.understanding.to_state(),
@@ -256,8 +252,7 @@ class GeneralisingLearning:
         stage.lessons = saved.whole("lessons", stage.episodes)
         fits = saved.wholes("fits", (None, 2))
         stage.fits = tuple((int(n), int(lessons)) for n, lessons in fits)
-        stage.sure, stage.steady = saved.flag("sure"), saved.flag("steady")
-        stage._looked = saved.whole("looked_at"), saved.number("looked_gain")
+        stage.sure = saved.flag("sure")
         ranked = SeenCounts.from_state(ranked_layout(setup.layout), saved.part("ranked"), whole=True)
         stage.ranked = RunningCounts(ranked.shape, ranked)
         outcomes = restore_outcomes(ranked.shape, saved.part("outcomes"))

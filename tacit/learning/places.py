@@ -19,6 +19,7 @@ from tacit.base.changes import Change, Changes, assign, commit, put, remove
 from tacit.base.saved import Saved
 from tacit.decoding.counts import PlaceIndex, RunningCounts, SeenCounts
 from tacit.decoding.judgement import (
+    HETEROGENEOUS,
     HOMOGENEOUS,
     Judgement,
     JudgementSettings,
@@ -147,11 +148,14 @@ class Places:
             changes += (put(array, at, False) for array in (self.settled, self.doubtful))
             changes += put(self._due, at, 1.0), put(self.best, at, 0.0), put(self.hope, at, 1.0)
             changes += put(self.worth, at, 0.0), put(self.wanted, at, wanted[at[0]])
+        leanings, reread = self._read_again(leanings, {}, {}, places)
         beliefs = leanings.weigh()
         groups = beliefs.differing(self.beliefs, self._shape[1])
         if self._layout.ends_early:  # what words mean in common rested on the forgotten, too
             groups |= {at[1] for at in places}
-        known_of = {at: self._known(at) for at in self._found if at not in places and at[1] in groups}
+        known_of = {
+            at: self._known(at) for at in self._found if at not in places and at[1] in groups
+        } | reread
         renewed = {at: self._renew(at, each, leanings, beliefs) for at, each in known_of.items()}
         if self._layout.ends_early:
             renewed |= self._read_alike(known_of, renewed, places)
@@ -235,13 +239,16 @@ class Places:
             left_out = leave_out(table, out, self._settings)
         found = self._found_in(place, table[:, ~left_out], self.beliefs)
         leanings = self._leanings.replaced(place, *found.says(known))
+        here = {place: Known(found, table, left_out)}
+        leanings, reread = self._read_again(leanings, here, {place: known})
+        here |= reread
         beliefs = leanings.weigh()
         changes: list[Change] = [assign(self, "_leanings", leanings), assign(self, "beliefs", beliefs)]
         if self._layout.ends_early or self._layout.retired:
             changes.append(put(self._left_out, place, left_out))
         differing = beliefs.differing(self.beliefs, self._shape[1])
         known_of = {other: self._known(other) for other in self._found if other[1] in differing}
-        known_of[place] = Known(found, table, left_out)
+        known_of |= here
         renewed = {at: self._renew(at, each, leanings, beliefs) for at, each in known_of.items()}
         if self._layout.ends_early:
             renewed |= self._read_alike(known_of, renewed)
@@ -249,7 +256,34 @@ class Places:
 
     def _found_in(self, place: PlaceIndex, table: FloatArray, beliefs: Beliefs) -> Judgement:
         """Return what a table of some actions says, before it is turned."""
-        return judge(table, self._c, self._settings, telling_by(beliefs))
+        return judge(table, self._c, self._settings, telling_by(beliefs), place[1] in beliefs.between)
+
+    def _read_again(
+        self,
+        leanings: Leanings,
+        here: dict[PlaceIndex, Known],
+        outcomes: Mapping[PlaceIndex, FloatArray],
+        gone: Sequence[PlaceIndex] = (),
+    ) -> tuple[Leanings, dict[PlaceIndex, Known]]:
+        """Return what all places say, and those read anew: of groups whose words now stand between, or no longer do.
+
+        `here` are places judged this time, with known outcomes; those that are `gone` say nothing any more.
+        """
+        beliefs = leanings.weigh()
+        moved = beliefs.between ^ self.beliefs.between
+        if not moved:
+            return leanings, {}
+        known_of = {at: self._known(at) for at in self._found if at[1] in moved and at not in gone} | here
+        reread = {
+            at: each._replace(found=self._found_in(at, each.table[:, ~each.left_out], beliefs))
+            for at, each in known_of.items()
+            if each.found.kind == HETEROGENEOUS
+        }
+        said = {
+            at: each.found.says(outcomes[at] if at in outcomes else self.outcomes.table(*at))
+            for at, each in reread.items()
+        }
+        return leanings.with_all(said), reread
 
     def _known(self, place: PlaceIndex) -> Known:
         """Return what is known of a place that was judged."""

@@ -12,13 +12,14 @@ from tacit.planning.regression import OracleSettings
 
 PLAYERS = (
     "tacit",
+    "tacit_fast",
     "oracle_reward",
     "feedback_as_reward",
     "feedback_as_reward_blind",
     "last_step_igl",
     "uniform",
 )
-"""The learners that take vectors for contexts and feedback: all but `tacit_fast`, whose place is after `tacit`."""
+"""The learners: all take vectors for contexts and feedback."""
 
 CHOICES = {source: partial(digits, source) for source in SOURCES}
 

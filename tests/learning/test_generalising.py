@@ -1,0 +1,160 @@
+"""The stage for contexts that cannot be counted one by one: vectors, records, many labels, vectors as feedback."""
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.learning.fast import FastLearning
+from tacit.learning.generalising import FIRST_FIT, GeneralisingLearning
+from tacit.learning.settings import FastSettings
+from tacit.learning.stage import Setup
+
+ONE_TURN = (("start",),), ((("a", "b", "c"),),)
+
+
+def layout_of(contexts, feedback, **more):
+    return tacit.Layout(*ONE_TURN, contexts=contexts, feedback=feedback, **more)
+
+
+class People:
+    """Vectors of two features: the second says which action pleases, the first who means the opposite."""
+
+    layout = layout_of(tacit.Vectors(2), tacit.Finite(("yes", "no")))
+
+    def __init__(self, seed):
+        self.generator = np.random.default_rng(seed)
+
+    def come(self):
+        return self.generator.normal(size=2)
+
+    def best(self, x):
+        return "a" if x[1] > 0 else "b"
+
+    def pleased(self, x, action):
+        return self.generator.random() < (0.9 if action == self.best(x) else 0.05)
+
+    def say(self, x, pleased):
+        return "yes" if pleased == (x[0] > 0) else "no"
+
+
+class Users(People):
+    """Sixty users of two kinds; those of the second mean the opposite, and want another thing."""
+
+    layout = layout_of(tacit.Finite(tuple(range(60))), tacit.Finite(("yes", "no")))
+
+    def come(self):
+        return int(self.generator.integers(60))
+
+    def best(self, x):
+        return "ab"[x % 2]
+
+    def say(self, x, pleased):
+        return "yes" if pleased == (x % 2 == 0) else "no"
+
+
+class Points(People):
+    """People as `People`, whose feedback is a point near one of two."""
+
+    layout = layout_of(tacit.Vectors(2), tacit.Vectors(2))
+
+    def say(self, x, pleased):
+        return np.array([4.0, 0.0]) * (pleased == (x[0] > 0)) + self.generator.normal(size=2)
+
+
+def play(agent, people, episodes, shuffled=False, silent=0.0):
+    """Return which episodes took the best action."""
+    right, said = [], []
+    for _ in range(episodes):
+        x = people.come()
+        episode = agent.begin(x)
+        action = agent.act(episode, "start")
+        said.append(people.say(x, people.pleased(x, action)))
+        heard = said[people.generator.integers(len(said))] if shuffled else said[-1]
+        agent.end(episode, None if people.generator.random() < silent else heard)
+        right.append(action == people.best(x))
+    return np.array(right)
+
+
+def knows(agent, people, n=300):
+    """Return for how many of those who come the agent takes the best action to be best."""
+    guesses = [(agent.policy(x)["start"], people.best(x)) for x in (people.come() for _ in range(n))]
+    return np.mean([max(policy, key=policy.get) == best for policy, best in guesses])
+
+
+def test_contexts_that_are_few_are_counted_and_others_are_not():
+    words = tacit.Finite((0, 1))
+    few, many = (layout_of(tacit.Finite(tuple(range(n))), words) for n in (20, 60))
+    assert isinstance(tacit.Agent(few).stage, FastLearning)
+    for layout in (many, People.layout, Points.layout, layout_of(tacit.Finite((0, 1)), tacit.Vectors(3))):
+        assert isinstance(tacit.Agent(layout).stage, GeneralisingLearning)
+
+
+@pytest.mark.parametrize("kind", [People, Users, Points])
+def test_what_pleases_whom_is_learned_with_nothing_told(kind):
+    agent = tacit.Agent(kind.layout, seed=1)
+    play(agent, kind(0), 2500)
+    assert knows(agent, kind(1)) > 0.9
+    assert agent.stage.explored < 1600
+    assert agent.diagnose().verdict == "works with caution"
+
+
+@pytest.mark.parametrize("kind", [People, Users])
+def test_nothing_is_learned_from_shuffled_feedback(kind):
+    agent = tacit.Agent(kind.layout, seed=1)
+    right = play(agent, kind(0), 1500, shuffled=True)
+    assert abs(right[-1000:].mean() - 1 / 3) < 0.06
+    assert agent.diagnose().verdict not in ("works", "works with caution")
+
+
+def test_silence_counts_among_vectors():
+    agent = tacit.Agent(Points.layout, seed=1)
+    play(agent, Points(0), 2500, silent=0.3)
+    assert knows(agent, Points(1)) > 0.9
+
+
+def test_known_outcomes_bear_it_out_or_do_not():
+    agent, people = tacit.Agent(People.layout, seed=1), People(0)
+    play(agent, people, 2500)
+    anchors = []
+    for _ in range(20):
+        x = people.come()
+        pleased = people.pleased(x, people.best(x))
+        anchors.append(tacit.Anchor(x, "start", people.say(x, pleased), int(pleased)))
+    assert agent.diagnose(anchors).verdict == "works"
+    wrong = [tacit.Anchor(each.context, each.state, each.feedback, 1 - each.reward) for each in anchors]
+    assert "decoded-upside-down" in [finding.code for finding in agent.diagnose(wrong).findings]
+
+
+@pytest.mark.parametrize("kind", [People, Users, Points])
+def test_a_saved_agent_goes_on_bit_for_bit(tmp_path, kind):
+    agent, people = tacit.Agent(kind.layout, seed=3), kind(5)
+    play(agent, people, FIRST_FIT + 200)
+    agent.save(tmp_path / "agent.tacit")
+    again, same = tacit.Agent.load(tmp_path / "agent.tacit"), kind(5)
+    same.generator.bit_generator.state = people.generator.bit_generator.state
+    assert (play(agent, people, 600) == play(again, same, 600)).all()
+    agent.save(tmp_path / "a.tacit")
+    again.save(tmp_path / "b.tacit")
+    assert (tmp_path / "a.tacit").read_bytes() == (tmp_path / "b.tacit").read_bytes()
+
+
+def test_fits_beside_are_replayed_by_what_was_adopted_when():
+    settings = tacit.Settings(fast=FastSettings(fits="beside"))
+    agent, people = tacit.Agent(People.layout, settings, seed=2), People(7)
+    played = play(agent, people, 600)
+    stage = agent.stage
+    while not stage.fits:
+        assert len(played) < 60_000, "no fit was ever adopted"
+        played = np.concatenate([played, play(agent, people, 200)])
+        stage = agent.stage
+    stage.stop()
+    replayed = GeneralisingLearning(Setup(People.layout, settings), stage.fits)
+    again = tacit.Agent(People.layout, settings, seed=2, stage=replayed)
+    assert (play(again, People(7), len(played)) == played).all()
+    assert again.stage.fits == stage.fits
+
+
+def test_layouts_that_grow_are_refused_with_the_remedy():
+    growing = layout_of(tacit.Vectors(2), tacit.Finite(("yes", "no"), open=True))
+    with pytest.raises(ValueError, match="name all labels"):
+        tacit.Agent(growing)
