@@ -178,11 +178,15 @@ class Understanding:
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        labels = sorted(self.moved)
-        return {
+        state = {
             "name": self.name,
             "cells": None if self.cells is None else self.cells.to_state(),
             "model": self.model.to_state(),
+        }
+        if not isinstance(self.model, LabelClasses):
+            return state
+        labels = sorted(self.moved)
+        return state | {
             "labels": np.array(labels, dtype=np.int64),
             "rows": np.array([self.moved[u] for u in labels]).reshape(len(labels), -1 if labels else 0),
         }
@@ -197,8 +201,6 @@ class Understanding:
         saved.check(fits, "cells", "there where feedback are vectors, and only there")
         if not isinstance(layout.contexts, Finite):
             personal = PersonalMeaning.from_state(saved.part("model"))
-            for name, shape in (("labels", (0,)), ("rows", (0, 0))):
-                saved.floats(name, shape)
             return Understanding(layout, cells, personal, {})
         classes = LabelClasses.from_state(saved.part("model"))
         labels = saved.indices("labels", layout.contexts.room)
