@@ -16,7 +16,8 @@ import numpy as np
 from tacit.base.arrays import IntArray
 from tacit.base.saved import Saved
 from tacit.decoding.tuples import Tuples, is_finite
-from tacit.decoding.understanding import Understanding, fit_understanding
+from tacit.decoding.understanding import Understanding
+from tacit.decoding.word_sharpening import understand_sharply
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
@@ -89,7 +90,7 @@ def understand(layout: Layout, tuples: Tuples, c: float, seed: int) -> tuple[Und
     order = generator.permutation(len(tuples))
     cut = int(FITTED_SHARE * len(tuples))
     fitted = thin_to_uniform(tuples.part(np.sort(order[:cut])), generator)
-    return fit_understanding(layout, fitted, c, None), tuples.part(np.sort(order[cut:]))
+    return understand_sharply(layout, fitted, c), tuples.part(np.sort(order[cut:]))
 
 
 def thin_to_uniform(tuples: Tuples, generator: np.random.Generator) -> Tuples:
