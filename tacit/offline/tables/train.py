@@ -9,11 +9,13 @@ understood (`tacit.learning.generalising`).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from tacit.agent import Agent
 from tacit.base.changes import commit
+from tacit.decoding.personal_meaning import PersonalMeaning
 from tacit.decoding.reading import thin_to_uniform
 from tacit.decoding.tuples import Tuples, TupleStore
 from tacit.decoding.understanding import Understanding, fit_understanding
@@ -81,6 +83,8 @@ def learn_generalising(
         return GeneralisingLearning.from_tuples(setup, TupleStore(setup.layout), dynamics, n, known)
     marked = thin_to_uniform(tuples, np.random.default_rng([len(tuples), 5]))
     understood = fit_understanding(setup.layout, marked, meanings.c, known if known.is_sure else None)
+    if isinstance(understood.model, PersonalMeaning):  # it was held against tuples that it was not fitted on
+        understood = replace(understood, model=replace(understood.model, steady=True))
     store = TupleStore(setup.layout, marked.to_rows())
     return GeneralisingLearning.from_tuples(setup, store, dynamics, n, understood)
 
