@@ -73,8 +73,25 @@ ANNOYED = (
     "This is a failure, we are fed up.",
 )
 FILLERS = {
-    "who": ("clients", "colleagues", "interns", "accountants", "neighbours", "volunteers", "partners", "drivers"),
-    "thing": ("the invoice", "our calendar", "the backup", "this report", "the import", "my inbox", "the budget"),
+    "who": (
+        "clients",
+        "colleagues",
+        "interns",
+        "accountants",
+        "neighbours",
+        "volunteers",
+        "partners",
+        "drivers",
+    ),
+    "thing": (
+        "the invoice",
+        "our calendar",
+        "the backup",
+        "this report",
+        "the import",
+        "my inbox",
+        "the budget",
+    ),
     "day": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "weekend", "holiday"),
 }
 
@@ -103,8 +120,14 @@ CLOSINGS = (
 
 def write_comment(chance, sounds_pleased):
     """Return what somebody writes who sounds so: what counts is one sentence of up to three."""
-    parts = (chance.choice(OPENINGS), chance.choice(PLEASED if sounds_pleased else ANNOYED), chance.choice(CLOSINGS))
-    filled = (part.format(**{name: chance.choice(among) for name, among in FILLERS.items()}) for part in parts)
+    parts = (
+        chance.choice(OPENINGS),
+        chance.choice(PLEASED if sounds_pleased else ANNOYED),
+        chance.choice(CLOSINGS),
+    )
+    filled = (
+        part.format(**{name: chance.choice(among) for name, among in FILLERS.items()}) for part in parts
+    )
     return " ".join(part for part in filled if part)
 
 
@@ -143,7 +166,10 @@ def kind_of(user):
 def value_of(policy, kind):
     """Return how often a policy, the chances of actions by state, pleases a kind of people."""
     worth = {
-        screen: sum(p * (PLEASES[screen] if offer == LIKES[screen, kind] else 0.02) for offer, p in policy[screen].items())
+        screen: sum(
+            p * (PLEASES[screen] if offer == LIKES[screen, kind] else 0.02)
+            for offer, p in policy[screen].items()
+        )
         for screen in OFFERS
     }
     demo = sum(p * (0.8 if first == "show demo" else 0.2) for first, p in policy["welcome"].items())

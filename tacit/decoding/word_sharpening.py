@@ -1,7 +1,7 @@
 """Vectors cut into words anew, once something is understood: along what tells the words apart that are expected.
 
-A first cut (`tacit.decoding.word_cells`) knows little: people who mean the opposite of each other blur what it looks for.
-What was then understood foretells the word of a tuple from who it was, the ending and the action alone,
+A first cut (`tacit.decoding.word_cells`) knows little: people who mean the opposite of each other blur what it looks
+for. What was then understood foretells the word of a tuple from who it was, the ending and the action alone,
 
     t(w) = Pr[w | x, s, a],
 
@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
-from tacit.decoding.centres import find_centres, nearest
+from tacit.decoding.centres import find_centres
 from tacit.decoding.label_classes import LabelClasses
 from tacit.decoding.tuples import Tuples
 from tacit.decoding.understanding import Understanding, fit_understanding
@@ -57,7 +57,7 @@ def sharpen(known: Understanding, tuples: Tuples) -> WordCells | None:
     """Return cells that tell apart the words that are expected, None if those that there are do it as well."""
     assert known.cells is not None
     feedback = tuples.feedback.astype(np.float64)
-    heard = ~np.isnan(feedback).all(axis=1)
+    heard = np.asarray(~np.isnan(feedback).all(axis=1))
     y, silence = feedback[heard], known.cells.n_words - 1
     if len(y) < 2 * FOLDS:
         return None

@@ -12,8 +12,8 @@ from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs import survey as survey_module
 from tacit.logs.encoding import EncodedEpisode, LogReader
 from tacit.logs.episode import LoggedEpisode, LoggedStep
-from tacit.logs.record import LogError
 from tacit.logs.met_values import label_of
+from tacit.logs.record import LogError
 from tacit.logs.survey import BEGIN, START, survey_logs
 from tacit.problem.layout import Layout
 from tacit.problem.records import Record, Text
@@ -112,7 +112,9 @@ def test_users_who_come_back_are_labels_and_requests_are_text():
 
 def test_contexts_of_strings_and_numbers_are_records():
     logs = [
-        episode(("s", n % 2), context={"age": 20 + n, "country": "de" if n % 3 else "fr", "note": f"note {n}"})
+        episode(
+            ("s", n % 2), context={"age": 20 + n, "country": "de" if n % 3 else "fr", "note": f"note {n}"}
+        )
         for n in range(30)
     ]
     layout = survey_logs(logs).layout()
@@ -121,7 +123,9 @@ def test_contexts_of_strings_and_numbers_are_records():
     assert Layout.from_json(layout.to_json()) == layout
     reader = LogReader(layout, CountingEncoder())
     found = reader.read(logs[0].to_json(), line=1)
-    np.testing.assert_array_equal(found.context, [20, 0, 1, 0, 1, 0, 1, 0])  # a number, a label, vowels of a text
+    np.testing.assert_array_equal(
+        found.context, [20, 0, 1, 0, 1, 0, 1, 0]
+    )  # a number, a label, vowels of a text
     assert reader.seen.contexts == Vectors(8)
     without = episode(("s", 0), context={"age": 20, "country": "de"})
     assert reader.read(without.to_json(), line=1).rule == "unknown-value"

@@ -21,7 +21,6 @@ from tacit.learning.settings import Settings
 from tacit.logs.episode import LoggedEpisode, LoggedStep
 from tacit.logs.problems import Problems
 from tacit.logs.reading import read_logs
-from tacit.logs.record import LogError
 from tacit.logs.writing import LogWriter
 from tacit.offline.fit import fit
 from tacit.offline.loading import load_model

@@ -1,8 +1,8 @@
 """Policy learning from logs: an agent that has seen them, and goes on from there online.
 
-The dynamics are those of the logs, all of whose episodes count; rewards are what the model decodes. The agent is in the
-stage of Tacit's own recipe that its contexts call for, as if the tuples and the logs' paths had been its own: few labels
-are judged anew, each by itself, as tuples come in (`tacit.learning.fast`); all else goes on from what the model
+The dynamics are those of the logs, all of whose episodes count; rewards are what the model decodes. The agent is in
+the stage of Tacit's own recipe that its contexts call for, as if the tuples and the logs' paths had been its own: few
+labels are judged anew, each by itself, as tuples come in (`tacit.learning.fast`); all else goes on from what the model
 understood (`tacit.learning.generalising`).
 """
 
