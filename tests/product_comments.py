@@ -118,6 +118,11 @@ CLOSINGS = (
 )
 
 
+def pleases(screen, offer, kind):
+    """Return how often an offer pleases a kind of people."""
+    return PLEASES[screen] if offer == LIKES[screen, kind] else 0.02
+
+
 def write_comment(chance, sounds_pleased):
     """Return what somebody writes who sounds so: what counts is one sentence of up to three."""
     parts = (
@@ -139,7 +144,7 @@ def draw_episodes(episodes, seed=0):
         first = chance.choices(*zip(*FIRST.items(), strict=True))[0]
         screen = "demo" if chance.random() < (0.8 if first == "show demo" else 0.2) else "plans"
         offer = chance.choices(*zip(*OFFERS[screen].items(), strict=True))[0]
-        pleased = chance.random() < (PLEASES[screen] if offer == LIKES[screen, person % 2] else 0.02)
+        pleased = chance.random() < pleases(screen, offer, person % 2)
         comment = write_comment(chance, pleased == (person % 2 == 0))
         steps = [{"state": "welcome", "action": first}, {"state": screen, "action": offer}]
         yield {"episode": n, "context": f"user {person}", "steps": steps, "feedback": comment}, pleased
@@ -166,10 +171,7 @@ def kind_of(user):
 def value_of(policy, kind):
     """Return how often a policy, the chances of actions by state, pleases a kind of people."""
     worth = {
-        screen: sum(
-            p * (PLEASES[screen] if offer == LIKES[screen, kind] else 0.02)
-            for offer, p in policy[screen].items()
-        )
+        screen: sum(p * pleases(screen, offer, kind) for offer, p in policy[screen].items())
         for screen in OFFERS
     }
     demo = sum(p * (0.8 if first == "show demo" else 0.2) for first, p in policy["welcome"].items())

@@ -272,15 +272,16 @@ class Gathered:
             self._tried_shape, cells, np.array([taken[c] for c in cells.tolist()], dtype=np.float64)
         )
 
-    def count(self, c: float, seed: int, seen: Layout) -> tuple[Reading, SplitCounts]:
+    def count(self, seed: int, c: float = 0.0) -> tuple[Reading, SplitCounts]:
         """Return the reading, fitted if labels are not counted, and the counts of its tuples.
 
-        `seen` is the layout with what an encoder makes of text; a place where nothing is told is worth c.
+        A place where nothing is told is worth c.
         """
         if self.counted:
             self.flush()
             return FiniteReading(self.layout), self.counted["known"]
-        reading, counted = understand(seen, Tuples.from_rows(self.teaching.known.take()), c, seed)
+        tuples = Tuples.from_rows(self.teaching.known.take())
+        reading, counted = understand(reader_of(self.layout).seen, tuples, c, seed)
         counts = SplitCounts.empty(reading)
         counts.add(reading, counted)
         return reading, counts

@@ -98,8 +98,8 @@ class TextFitting:
             yield
         except NothingUsableError as error:
             raise NothingUsableError(
-                f"{error}; logs are read as conversations where some of context, state, action and feedback are text "
-                f"(here {', '.join(self.survey.text)}: more than {MOST_LABELS} different strings, or hardly one seen "
+                f"{error}; logs are read as conversations where states or actions are text, or contexts requests (here "
+                f"{', '.join(self.survey.text)}: more than {MOST_PHRASES:,} different strings, or hardly one seen "
                 "twice), where they are labels write fewer of them or give a layout"
             ) from None
 
