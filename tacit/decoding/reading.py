@@ -98,11 +98,11 @@ def thin_to_uniform(tuples: Tuples, generator: np.random.Generator) -> Tuples:
 
     A fit goes by all tuples, but chooses among several ways by those of uniform actions, and logs may have hardly any.
     So one of weight w = 1/(K p) passes with chance min(1, w): an action that was taken more often than a uniform one is
-    thinned to its share, and a rarer one is kept as it is. What is left need not be uniform where some action was rare,
+    thinned to its share, and a rarer one is kept as it is. What is left is not uniform where some action was rare,
     and need not be: what words mean is fitted given the action, which that leaves as it is.
 
     >>> tuples = Tuples(*np.zeros((4, 1000), dtype=int), weights=np.full(1000, 0.5))
-    >>> round((thin_to_uniform(tuples, np.random.default_rng(0)).weights == 1).mean(), 1)
+    >>> round(float((thin_to_uniform(tuples, np.random.default_rng(0)).weights == 1).mean()), 1)
     0.5
     """
     passes = generator.random(len(tuples)) < tuples.weights

@@ -46,10 +46,6 @@ EAGERNESS = 1.0
 """Of the standard error of a logit: what chance plays with."""
 TUPLES_A_REGION, MOST_REGIONS = 100, 16
 """Of contexts, within which feedback is looked at to cut it into cells."""
-TUPLES_A_LABEL = 20
-"""Of labels, each of which is then a region: where half of 40 people mean the opposite of the others and like the same, all
-of them in one region blur each other (with 100, nothing was found in 5,000 comments of four problems, seeds 1,000,100 and
-up; with 20, all)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +270,7 @@ def find_context_regions(layout: Layout, tuples: Tuples, generator: np.random.Ge
     """Return a region of contexts for each tuple, (n,): the label, if they are few, or what vectors are near to."""
     n = len(tuples)
     if isinstance(layout.contexts, Finite):
-        few = layout.contexts.size * TUPLES_A_LABEL <= n
+        few = layout.contexts.size * TUPLES_A_REGION <= n
         return tuples.contexts.astype(np.int64) if few else np.zeros(n, dtype=np.int64)
     contexts = tuples.contexts.astype(np.float64)
     basis = fit_basis(contexts)

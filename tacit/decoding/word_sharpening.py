@@ -12,6 +12,7 @@ alone, E[t | y] tells the words apart as well as they can be. The new cells are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -21,11 +22,17 @@ from tacit.decoding.centres import find_centres
 from tacit.decoding.label_classes import LabelClasses
 from tacit.decoding.tuples import Tuples
 from tacit.decoding.understanding import Understanding, fit_understanding
-from tacit.decoding.word_cells import WordCells
+from tacit.decoding.word_cells import WordCells, fit_cells, principal_axes
 from tacit.problem.layout import Layout
 
 ROUNDS = 2
 """Times that words are cut anew: each is foretold better by the one before."""
+LEAST_HALVED = 200
+"""Tuples below which words are not cut anew."""
+MOST_AXES = 20
+"""Principal components along which a first cut is tried. Of 2,500 comments of 40 people, half of them ironic, all of
+four logs were understood then, five of eight fits by one cut (seeds 1,000,001 and 1,000,002); of 12 logs in which comments
+were dealt out by chance, none."""
 RIDGES = (1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Strengths that are tried, in mean variances of a feature."""
 FOLDS = 5
@@ -39,14 +46,57 @@ MOST_DIRECTIONS, LEAST_SHARE = 3, 0.1
 def understand_sharply(layout: Layout, tuples: Tuples, c: float) -> Understanding:
     """Return what tuples tell, with words cut anew where feedback are vectors and depend on the action for sure.
 
-    Only then: whether they do is judged by tuples that the new words are made of.
+    Only then: whether they do is judged by tuples that the new words are made of. Where a first cut leaves it open,
+    words are cut anew by one half of the tuples, and the other half says whether they depend on the action.
     """
-    known = fit_understanding(layout, tuples, c, None)
-    for _ in range(ROUNDS if known.cells is not None and known.is_sure else 0):
+    known = cut_first(layout, tuples, c)
+    if known.cells is None or len(tuples) < LEAST_HALVED:
+        return known
+    if not known.is_sure:
+        first = tuples.positions % 2 == 0
+        found = resharpen(cut_first(layout, tuples.part(first), c), tuples.part(first), c)
+        if not fit_understanding(layout, tuples.part(~first), c, None, found.cells).is_sure:
+            return known
+        known = fit_understanding(layout, tuples, c, None, found.cells)
+    return resharpen(known, tuples, c)
+
+
+def cut_first(layout: Layout, tuples: Tuples, c: float) -> Understanding:
+    """Return what tuples tell by the cut under which held-out tuples gain most.
+
+    Of people known by labels several cuts are tried: by all of them together, by each apart, and into two along each of
+    the leading principal components. Where many mean the opposite of others, one may show what the rest blur.
+    """
+    found = [fit_understanding(layout, tuples, c, None)]
+    if (
+        found[0].cells is not None
+        and isinstance(found[0].model, LabelClasses)
+        and len(tuples) >= LEAST_HALVED
+    ):
+        found += [fit_understanding(layout, tuples, c, None, cells) for cells in list_cuts(tuples)]
+    return max(found, key=lambda known: known.model.gain)
+
+
+def list_cuts(tuples: Tuples) -> Iterator[WordCells]:
+    """Yield ways to cut the feedback of tuples into words."""
+    feedback, generator = tuples.feedback.astype(np.float64), np.random.default_rng([len(tuples), 37])
+    labels = tuples.contexts.astype(np.int64)
+    for regions in (np.zeros_like(labels), labels):
+        yield fit_cells(feedback, tuples.states, tuples.actions, regions, generator)
+    y = feedback[~np.isnan(feedback).all(axis=1)]
+    mean, axes, variances = principal_axes(y)
+    for direction in (axes / np.sqrt(variances)).T[:MOST_AXES]:
+        centres = find_centres(((y - mean) @ direction)[:, None], 2, generator)
+        yield WordCells(mean, direction[:, None], centres)
+
+
+def resharpen(known: Understanding, tuples: Tuples, c: float) -> Understanding:
+    """Return what tuples tell by words that are cut anew as long as they gain by it."""
+    for _ in range(ROUNDS):
         cells = sharpen(known, tuples)
         if cells is None:
             break
-        sharper = fit_understanding(layout, tuples, c, None, cells)
+        sharper = fit_understanding(known.layout, tuples, c, None, cells)
         if sharper.model.gain <= known.model.gain:
             break
         known = sharper
@@ -92,8 +142,8 @@ def choose_ridge(y: FloatArray, t: FloatArray) -> tuple[float, float]:
     >>> g = np.random.default_rng(0)
     >>> y = g.normal(size=(500, 3))
     >>> ridge, share = choose_ridge(y, y[:, :1] + g.normal(size=(500, 1)))
-    >>> 0.4 < share < 0.6
-    True
+    >>> round(share, 1)
+    0.5
     """
     folds, missed = np.arange(len(y)) % FOLDS, np.zeros(len(RIDGES))
     for fold in range(FOLDS):
@@ -103,7 +153,7 @@ def choose_ridge(y: FloatArray, t: FloatArray) -> tuple[float, float]:
             predicted = middle + y[held] @ regress(y[~held], t[~held], ridge)
             missed[i] += float(((t[held] - predicted) ** 2).sum())
     best = int(missed.argmin())
-    return RIDGES[best], _share(missed[best], t)
+    return RIDGES[best], _share(float(missed[best]), t)
 
 
 def explain_by_words(words: IntArray, t: FloatArray, n_words: int) -> float:
