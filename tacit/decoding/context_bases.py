@@ -1,11 +1,10 @@
 """A context that is a vector as the terms that are learned on, the first of them 1.
 
 Features are standardised: those that do not vary and those that another one gives exactly are dropped, and what stands
-far out is cut, so that neither a scale nor a slip of the pen matters. Where features are many, their principal components
-stand for them. Of these, z, there are
+far out is cut, so that neither a scale nor a slip of the pen matters. Where features are many, their principal
+components stand for them. Of these, z, there are
 
     linear      1, z
-    quadratic   1, z, z_i z_j
     regions     1, how near z is to each of some centres c: exp(-|z - c|^2 / 2 h^2), divided by their sum.
 """
 
@@ -29,8 +28,6 @@ SAME = 1 - 1e-9
 """The absolute correlation from which on a feature is another one's duplicate."""
 MOST_FEATURES, MOST_COMPONENTS = 64, 50
 """Features that are taken as they are; of more, so many leading components."""
-MOST_PRODUCTS = 250
-"""Products that a quadratic basis may have."""
 WIDTH = 0.5
 """Of a region, h: times the root mean square distance of contexts to their centres."""
 
@@ -39,31 +36,32 @@ WIDTH = 0.5
 class Basis:
     """z = cut((x - mean) / scale)[kept], (d,) to (P,), times the `axes` (kept, P) where there are some.
 
-    With `pairs` (2, Q) also products, with `centres` (J, P) nearness to them, by a `width`, in place of z.
+    With `centres` (J, P) nearness to them, by a `width`, stands in place of z.
     """
 
     mean: FloatArray
     scale: FloatArray
     kept: IntArray
     axes: FloatArray | None = None
-    pairs: IntArray | None = None
     centres: FloatArray | None = None
     width: float = 1.0
 
     @property
     def kind(self) -> str:
-        """Return "constant", "linear", "quadratic" or "regions"."""
+        """Return "constant", "linear" or "regions"."""
         if self.centres is not None:
             return "regions"
-        return "constant" if not len(self.kept) else "linear" if self.pairs is None else "quadratic"
+        return "linear" if len(self.kept) else "constant"
+
+    @property
+    def n_components(self) -> int:
+        """Return P, the length of z."""
+        return len(self.kept) if self.axes is None else int(self.axes.shape[1])
 
     @property
     def n_terms(self) -> int:
         """Return how many terms there are."""
-        if self.centres is not None:
-            return 1 + len(self.centres)
-        linear = 1 + (len(self.kept) if self.axes is None else self.axes.shape[1])
-        return linear + (0 if self.pairs is None else self.pairs.shape[1])
+        return 1 + (self.n_components if self.centres is None else len(self.centres))
 
     def standardised(self, contexts: FloatArray) -> FloatArray:
         """Return z of contexts (n, d), (n, P), or of one (d,), (P,)."""
@@ -76,14 +74,7 @@ class Basis:
         z, one = self.standardised(contexts), np.ones((*contexts.shape[:-1], 1))
         if self.centres is not None:
             return np.concatenate([one, nearness(z, self.centres, self.width)], axis=-1)
-        if self.pairs is None:
-            return np.concatenate([one, z], axis=-1)
-        return np.concatenate([one, z, z[..., self.pairs[0]] * z[..., self.pairs[1]]], axis=-1)
-
-    def constant(self) -> Basis:
-        """Return the basis that knows nothing of the context: 1 alone."""
-        nothing = np.zeros(0)
-        return Basis(nothing, nothing, np.zeros(0, dtype=np.int64))
+        return np.concatenate([one, z], axis=-1)
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays from which `from_state` rebuilds it."""
@@ -96,13 +87,16 @@ class Basis:
         kept = saved.indices("kept", dimension)
         axes = saved.floats("axes", (len(kept), None)) if saved.has("axes") else None
         P = len(kept) if axes is None else axes.shape[1]
-        pairs = saved.wholes("pairs", (2, None)) if saved.has("pairs") else None
-        saved.check(pairs is None or not pairs.size or pairs.max() < P, "pairs", f"of {P} features")
         return Basis(
-            *(saved.floats("mean", kept.shape), saved.floats("scale", kept.shape, low=1e-300), kept, axes, pairs),
+            *(saved.floats("mean", kept.shape), saved.floats("scale", kept.shape, low=1e-300), kept, axes),
             saved.floats("centres", (None, P)) if saved.has("centres") else None,
             saved.number("width", 1e-300),
         )
+
+
+def constant_basis() -> Basis:
+    """Return the basis that knows nothing of the context: 1 alone."""
+    return Basis(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64))
 
 
 def fit_basis(contexts: FloatArray) -> Basis:
@@ -124,18 +118,10 @@ def fit_basis(contexts: FloatArray) -> Basis:
 
 
 def on_one_scale(basis: Basis, contexts: FloatArray) -> Basis:
-    """Return a linear basis whose features keep their proportions, as pixels have: all are divided by the same number."""
+    """Return a linear basis whose features keep their proportions, as those of pixels: all divided by one number."""
     common = np.full_like(basis.scale, np.sqrt((basis.scale**2).mean())) if len(basis.scale) else basis.scale
     plain = replace(basis, scale=common, axes=None)
     return plain if basis.axes is None else replace(plain, axes=_leading_axes(plain(contexts)[:, 1:]))
-
-
-def with_products(basis: Basis) -> Basis | None:
-    """Return a linear basis with products of its terms, None where they are too many, or none."""
-    P = basis.n_terms - 1
-    if not 0 < P * (P + 1) // 2 <= MOST_PRODUCTS:
-        return None
-    return replace(basis, pairs=np.array(np.triu_indices(P)))
 
 
 def with_regions(

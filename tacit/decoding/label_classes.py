@@ -105,7 +105,7 @@ class LabelClasses:
         return mixed if own is None else np.where(own.known[u][:, None], own.f[u], mixed)
 
     def draws(self, u: int, normals: FloatArray, row: FloatArray | None = None) -> FloatArray:
-        """Return what may please a label, (B, S, K), by standard normal numbers: each class as often as it may be its."""
+        """Return what may please a label, (B, S, K), by normal numbers: each class as often as it may be its."""
         B, own = len(normals), self._own(u)
         places = (np.arange(B) + 0.5) / B
         classes = np.minimum(np.searchsorted(np.cumsum(self.posterior(u, row)), places), self.n_classes - 1)

@@ -1,4 +1,4 @@
-"""The forms that what pleases and what words mean may take over contexts: of which terms, and how strongly held back."""
+"""The forms that what pleases and what words mean may take over contexts: of which terms, and how held back."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.decoding.context_bases import Basis, on_one_scale, with_products, with_regions
+from tacit.decoding.context_bases import Basis, constant_basis, on_one_scale, with_regions
 from tacit.decoding.personal_likelihood import Ridge
 
-UNIT_SPREAD = 1.5
-"""The standard deviation of what units are told to begin with."""
+UNIT_SPREAD, UNIT_NOISE = 1.5, 0.1
+"""Standard deviations of the weights of units to begin with: along telling directions, and besides."""
 
 
 class Form(NamedTuple):
@@ -26,23 +26,24 @@ class Form(NamedTuple):
         """Return the terms of the form, made of linear ones for contexts (n, d); None where it cannot be."""
         n = len(contexts)
         if self.terms == "constant":
-            return linear.constant()
+            return constant_basis()
         if linear.n_terms == 1:
             return None
-        if self.terms == "quadratic":
-            return with_products(linear)
         if self.terms == "regions":
             return with_regions(linear, contexts, self.size, generator)
         if self.terms == "plain regions":
             return with_regions(on_one_scale(linear, contexts), contexts, self.size, generator)
-        few = self.size * TUPLES_PER_UNIT <= n and linear.n_terms <= MOST_FOR_UNITS
+        few = self.size * TUPLES_PER_UNIT <= n and linear.n_components <= MOST_FOR_UNITS
         return linear if few or not self.size else None
 
-    def units(self, terms: int, generator: np.random.Generator) -> FloatArray:
-        """Return the units (M, L) that it begins with; none of most forms."""
-        M = self.size if self.terms == "units" else 0
-        return generator.standard_normal((M, terms)) * (UNIT_SPREAD / math.sqrt(max(terms - 1, 1)))
-
+    def units(self, terms: int, directions: FloatArray, generator: np.random.Generator) -> FloatArray:
+        """Return the units (M, L) that it begins with, which look along some directions (P, n); none of most forms."""
+        M, n = self.size if self.terms == "units" else 0, directions.shape[1]
+        units = generator.standard_normal((M, terms)) * UNIT_NOISE
+        if M:
+            along = generator.standard_normal((M, n)) * (UNIT_SPREAD / math.sqrt(n))
+            units[:, 1:] += along @ directions.T
+        return units
 
 
 PLAIN = Ridge()
@@ -51,26 +52,36 @@ REGIONS = "regions", "plain regions"
 FORMS = (
     Form("constant", 0, PLAIN),
     Form("linear", 0, PLAIN),
-    Form("quadratic", 0, PLAIN),
+    Form("linear", 0, PLAIN.times(4.0)),
     Form("units", 10, Ridge(meaning=1.0, unit=2.0)),
-    Form("units", 16, Ridge(meaning=1.0, unit=6.0)),
+    Form("units", 10, Ridge(meaning=0.3, unit=0.5)),
+    Form("units", 16, Ridge(meaning=0.3, unit=1.0)),
     *(Form(terms, J, Ridge(0.05, 0.1, 0.05, 0.2)) for J in (10, 20, 40, 80, 160) for terms in REGIONS),
 )
 """The forms that are tried, chosen on problems of `benchmarks/context_world` (seeds 1,000,000 and up)."""
 TUPLES_PER_UNIT, TUPLES_PER_REGION = 30, 25
 """Tuples there must be for each unit, and for each region, of a form."""
 MOST_FOR_UNITS = 40
-"""Terms that units can be made of: of more, there are too many to learn."""
+"""Features that units can be made of: of more, there are too many weights to learn."""
 MOST_REGIONS = 4
 """Numbers of regions that are tried, of those that there are tuples for the largest."""
 
 
-
-def list_forms(n: int) -> list[Form]:
+def list_forms(n: int, like: Form | None = None) -> list[Form]:
     """Return the forms that n tuples may tell apart: of regions no more than two numbers.
+
+    Where a form is known, only those like it: as many regions or more, or all that are not regions.
 
     >>> [form.size for form in list_forms(1200) if form.terms == "regions"]
     [20, 40]
+    >>> {form.size for form in list_forms(1200, Form("regions", 40, PLAIN))}
+    {40}
     """
     regions = [form for form in FORMS if form.terms in REGIONS and form.size * TUPLES_PER_REGION <= n]
-    return [form for form in FORMS if form.terms not in REGIONS] + regions[-MOST_REGIONS:]
+    others = [form for form in FORMS if form.terms not in REGIONS]
+    if like is None:
+        return others + regions[-MOST_REGIONS:]
+    if like.terms not in REGIONS:
+        return others
+    finer = [form for form in regions if form.size >= like.size]
+    return finer[:MOST_REGIONS] or [form for form in FORMS if form[:2] == like[:2]]

@@ -23,8 +23,8 @@ from scipy.special import expit, log_expit, log_softmax
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.jit import kernel
 
-MINORITY_COST = 8.0
-"""Nats that a tuple costs, times 4, whose context takes all actions to be rewarding: a region is worth turning."""
+MINORITY_COST = 100.0
+"""Nats a tuple, times the square of how far mean f is above a half; with a tenth of it regions stayed upside down."""
 LEAST_GAIN = 1e-6
 """The share of the cost that a step must gain."""
 LEAST = 1e-12
@@ -147,7 +147,7 @@ def penalised_cost(
         u = with_units(z, at.units)
         known = None if rho is None else rho[rows]
         logits = u @ weights.T  # (n, K + 2 W)
-        cost, back = weigh(logits, heard.actions[rows], heard.words[rows], allowed, known)
+        cost, back = tuple_costs(logits, heard.actions[rows], heard.words[rows], allowed, known)
         total += cost
         slope = back.T @ u  # (K + 2 W, D)
         slopes.theta[s] += slope[: -2 * W]
@@ -180,7 +180,7 @@ def _add_ridge(at: Parameters, ridge: Ridge, slopes: Parameters) -> float:
     return total
 
 
-def weigh(
+def tuple_costs(
     logits: FloatArray, actions: IntArray, words: IntArray, allowed: BoolArray, known: FloatArray | None
 ) -> tuple[float, FloatArray]:
     """Return the cost of tuples with these logits (n, K + 2 W) of f, g_0 and g_1, and its gradient, as large.
@@ -188,10 +188,12 @@ def weigh(
     `known` (n,) is rho where it is taken as known.
     """
     K, back = len(allowed), np.empty_like(logits)
-    shift(logits, K, back)
+    lower(logits, K, back)
     np.exp(back, out=back)
     kinds, above = np.empty((4, len(logits))), np.empty(len(logits))
-    spread(logits, back, actions, words, allowed, np.zeros(0) if known is None else known, kinds, above)
+    turn_to_gradient(
+        logits, back, actions, words, allowed, np.zeros(0) if known is None else known, kinds, above
+    )
     f, one, zero, rho = kinds
     cost = MINORITY_COST * float((above**2).sum())
     if known is None:
@@ -200,8 +202,8 @@ def weigh(
 
 
 @kernel
-def shift(logits: FloatArray, K: int, shifted: FloatArray) -> None:
-    """Write what is exponentiated: minus the absolute logits of f, and those of words below the largest of a meaning."""
+def lower(logits: FloatArray, K: int, shifted: FloatArray) -> None:
+    """Write what is exponentiated: minus the absolute logits of f, and how far words are below the likeliest."""
     W = (logits.shape[1] - K) // 2
     for i in range(len(logits)):
         for a in range(K):
@@ -215,7 +217,7 @@ def shift(logits: FloatArray, K: int, shifted: FloatArray) -> None:
 
 
 @kernel
-def spread(
+def turn_to_gradient(
     logits: FloatArray,
     back: FloatArray,
     actions: IntArray,
@@ -277,3 +279,13 @@ def tell(heard: Heard, at: Parameters) -> Told:
         zero = log_expit(-eta) + log_softmax(logits[:, -2 * W : -W], axis=1)[here, words]
         told.logs[rows], told.rho[rows], told.f[rows] = np.logaddexp(one, zero), expit(one - zero), expit(eta)
     return told
+
+
+def mean_rewards(heard: Heard, mask: BoolArray, at: Parameters) -> FloatArray:
+    """Return the mean of f over the actions that there are in the context and ending of each tuple, (n,)."""
+    means = np.zeros(len(heard.words))
+    for s, allowed in enumerate(mask):
+        rows = slice(*heard.bounds[s : s + 2])
+        logits = with_units(heard.linear[rows], at.units) @ at.theta[s][allowed].T
+        means[rows] = expit(logits).mean(axis=1)
+    return means

@@ -1,8 +1,8 @@
 """What pleases and what words mean for people who are known by a vector: the fitted model, and how sure it is.
 
-The likelihood is that of `tacit.decoding.personal_likelihood`; `tacit.decoding.personal_fit` fits it. How sure f is says
-Laplace: for each ending and action the precision of theta is the ridge plus sum_i (rho_i - f_i)^2 u_i u_i^T over its
-tuples, which counts words that tell little for little.
+The likelihood is that of `tacit.decoding.personal_likelihood`; `tacit.decoding.personal_fit` fits it. How sure f is,
+Laplace says: for each ending and action the precision of theta is the ridge plus sum_i (rho_i - f_i)^2 u_i u_i^T over
+its tuples, which counts words that tell little for little.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ TELLING_NATS = 3.0
 class PersonalMeaning:
     """What pleases and what words mean by context; `mask` (S, K) says which actions an ending has.
 
-    `covariances` (S, K, D, D) are those of theta. `gains` (S,) are by how many nats tuples that the fit had not seen are
-    likelier than if words did not depend on the action, and `z` how many standard errors all of them are. `chosen_at` is
-    the number of tuples at which the form of the model was last chosen, `looked` (S,) those of uniform actions at which
-    it was from the beginning, and `steady` whether that came to nothing better than what was known.
+    `covariances` (S, K, D, D) are those of theta, `form` names its terms (`tacit.decoding.personal_forms`).
+    `gains` (S,) are by how many nats tuples that the fit had not seen are likelier than if words did not depend on the
+    action, and `z` how many standard errors all of them are. `chosen_at` is the number of tuples at which the form was
+    last chosen, `looked` (S,) those of uniform actions at which it was from the beginning, and `steady` whether what
+    was known then hardly lost by it.
     """
 
     dimension: int
@@ -39,6 +40,7 @@ class PersonalMeaning:
     covariances: FloatArray
     mask: BoolArray
     ridge: Ridge
+    form: str
     gains: FloatArray
     z: float
     chosen_at: int
@@ -109,7 +111,7 @@ class PersonalMeaning:
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it bit for bit."""
-        plain = ("dimension", "covariances", "mask", "gains", "z", "chosen_at", "looked", "steady")
+        plain = ("dimension", "covariances", "mask", "form", "gains", "z", "chosen_at", "looked", "steady")
         return {
             **{name: getattr(self, name) for name in plain},
             "basis": self.basis.to_state(),
@@ -129,6 +131,7 @@ class PersonalMeaning:
         return PersonalMeaning(
             *(dimension, basis, parameters, saved.floats("covariances", (*mask.shape, D, D)), mask),
             Ridge(*(ridge.number(name, 0) for name in Ridge._fields)),
+            saved.text("form"),
             saved.floats("gains", (len(mask),)),
             saved.number("z"),
             saved.whole("chosen_at"),
@@ -138,7 +141,7 @@ class PersonalMeaning:
 
 
 def find_telling(gains: FloatArray) -> BoolArray:
-    """Return the endings whose held-out tuples gain enough (S,) by words that depend on the action; all if none does."""
+    """Return the endings (S,) whose held-out tuples gain enough by words that depend on the action; all if none."""
     telling = gains >= TELLING_NATS
     return telling if telling.any() else np.ones(len(gains), dtype=np.bool_)
 

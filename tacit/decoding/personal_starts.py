@@ -1,6 +1,6 @@
 """Who was pleased, at a first look: words counted in regions of the contexts, to begin a fit of the likelihood from.
 
-Regions are what is near to a centre, and leaves: the quadrants of two features, which of all pairs tell most. In each region Pr[w | s, a] = f_{s,a} g_1(w) + (1 - f_{s,a}) g_0(w) is fitted to counts (`tacit.decoding.word_types`)
+In each region Pr[w | s, a] = f_{s,a} g_1(w) + (1 - f_{s,a}) g_0(w) is fitted to counts (`tacit.decoding.word_types`)
 and turned so that rewarding actions are the minority; that gives rho_i = Pr[r_i = 1 | s_i, a_i, w_i] of its tuples.
 Words may mean the same at all endings, whose tables then stand beside one another, or something else at each.
 """
@@ -14,10 +14,6 @@ from tacit.decoding.judgement import posterior_reward
 from tacit.decoding.word_types import fit_types, soften
 
 UNDECIDED = 0.5
-MOST_SPLIT = 20
-"""Features of which all pairs are looked at."""
-LEAVES_KEPT = 2
-"""Pairs of features whose quadrants are begun from."""
 
 
 def count_regions(
@@ -38,28 +34,32 @@ def count_regions(
     return rho
 
 
-def find_leaves(
-    z: FloatArray, places: IntArray, actions: IntArray, words: IntArray, n_words: int
-) -> list[IntArray]:
-    """Return regions (n,) that are the quadrants of two features (n, P): of all pairs, those whose words tell most.
+def telling_directions(
+    z: FloatArray, places: IntArray, actions: IntArray, words: IntArray, n: int
+) -> FloatArray:
+    """Return the n directions (P, n) of contexts along which what is said after an action changes most.
 
-    A meaning that the sign of a product turns round, or that of one feature, is the same within a quadrant.
+    With c_i = (1[a_i = a] - Pr[a]) (1[w_i = w] - Pr[w]), the leading eigenvectors of the sum over actions, words and
+    endings of m m^T + Q Q^T / 2, m = mean of c_i z_i and Q = mean of c_i z_i z_i^T: slopes and curvatures.
+
+    >>> g = np.random.default_rng(0)
+    >>> z, a = g.normal(size=(4000, 3)), g.integers(2, size=4000)
+    >>> w = a ^ (z[:, 1] > 0)  # the second feature turns what is said round
+    >>> abs(telling_directions(z, np.zeros_like(a), a, w, 1)).round(1).T
+    array([[0., 1., 0.]])
     """
-    columns = places * (int(actions.max(initial=0)) + 1) + actions
-    n_columns, signs = int(columns.max(initial=0)) + 1, (z[:, :MOST_SPLIT] > 0).astype(np.int64)
-    found = []
-    for i, j in zip(*np.triu_indices(signs.shape[1], 1), strict=True):
-        leaves = 2 * signs[:, i] + signs[:, j]
-        cells = (leaves * n_words + words) * n_columns + columns
-        tables = np.bincount(cells, minlength=4 * n_words * n_columns).reshape(4, n_words, n_columns)
-        found.append((sum(_gain(table.astype(np.float64)) for table in tables), len(found), leaves))
-    return [leaves for *_, leaves in sorted(found, reverse=True, key=lambda each: each[:2])[:LEAVES_KEPT]]
-
-
-def _gain(counts: FloatArray) -> float:
-    """Return by how many nats two types of words are likelier than one, of counts (W, columns)."""
-    tried = counts.sum(axis=0) > 0
-    return fit_types(counts[:, tried]).gain if tried.sum() > 1 else 0.0
+    total = np.zeros((z.shape[1], z.shape[1]))
+    for s in np.unique(places):
+        here = places == s
+        own = z[here]
+        for a in np.unique(actions[here]):
+            taken = (actions[here] == a) - np.mean(actions[here] == a)
+            for w in np.unique(words[here]):
+                c = taken * ((words[here] == w) - np.mean(words[here] == w))
+                weighted = own * c[:, None]
+                slope, curvature = weighted.mean(axis=0), weighted.T @ own / len(own)
+                total += np.outer(slope, slope) + curvature @ curvature.T / 2
+    return np.asarray(np.linalg.eigh(total)[1][:, ::-1][:, :n])
 
 
 def _count_one(columns: IntArray, words: IntArray, n_words: int) -> FloatArray:

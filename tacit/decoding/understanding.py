@@ -1,13 +1,13 @@
 """What was understood of feedback where contexts or words cannot be counted one by one.
 
 Feedback becomes words: labels are words already, vectors fall into cells (`tacit.decoding.word_cells`). Contexts become
-what pleases them: vectors by a regression of what pleases and of what words mean (`tacit.decoding.personal_meaning`), labels
-by their class, or by themselves (`tacit.decoding.label_classes`). Both are fitted to tuples whatever policy drew the actions,
-by likelihood, and choose among several ways by the likelihood of tuples that were held back.
+what pleases them: vectors by a regression of what pleases and of what words mean (`tacit.decoding.personal_meaning`),
+labels by their class, or by themselves (`tacit.decoding.label_classes`). Both are fitted to tuples whatever policy drew
+the actions, by likelihood, and choose among several ways by the likelihood of tuples that were held back.
 
-To check it, tuples are counted as they are read: was the action the first, the second, ... of what pleases there, and was
-the word more like a reward or less? All contexts share one table of these, so that a few tuples tell whether what is
-understood holds for tuples that it was not fitted on.
+To check it, tuples are counted as they are read: was the action the first, the second, ... of what pleases there, and
+was the word more like a reward or less? All contexts share one table of these, so that a few tuples tell whether what
+is understood holds for tuples that it was not fitted on.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from scipy.special import expit
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes, put
 from tacit.base.saved import Saved
-from tacit.decoding.label_classes import LabelClasses, fit_classes
 from tacit.decoding.centres import find_centres, nearest
 from tacit.decoding.context_bases import fit_basis
+from tacit.decoding.label_classes import LabelClasses, fit_classes
 from tacit.decoding.personal_fit import fit_personal_meaning
+from tacit.decoding.personal_forms import MOST_FOR_UNITS
 from tacit.decoding.personal_meaning import PersonalMeaning
 from tacit.decoding.tuples import Tuples
 from tacit.decoding.word_cells import WordCells, fit_cells
@@ -36,10 +37,12 @@ from tacit.problem.spaces import Encoded, Finite
 UNLIKE, LIKE = "like no reward", "like a reward"
 """What a word is, read in its context."""
 SURE_NATS, SURE_ERRORS = 8.0, 1.5
-"""Nats that held-out tuples gain, and standard errors of that, from which on feedback is taken to depend on the action: by
-chance alone e^8 to one are hardly met in a dozen fits."""
-ENOUGH_LOOKS, MOST_LOOKS = 800, 3000
-"""Tuples of uniform actions, where they tell, from which on what was understood may be steady, and is in any case."""
+"""Nats that held-out tuples gain, and standard errors of that, from which on feedback is taken to depend on the action:
+by chance alone e^8 to one are hardly met in a dozen fits."""
+FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 800, 2000, 4000
+"""Tuples of uniform actions, where they tell, from which on what was understood may be steady: few, where features are
+so many that only regions are tried, and more, where what two features turn round together may still show, which takes
+thousands. From the last on it is steady in any case."""
 RANKED_VALUES = 3
 """Of feedback as it is read: unlike a reward, like one, and silence, which is one of the two there."""
 EAGERNESS = 1.0
@@ -81,7 +84,7 @@ class Understanding:
         return self.model.telling
 
     def hopes(self, found: IntArray) -> FloatArray:
-        """Return what the best action of an ending in which nothing was found may be worth after so many tuples, (S_H,).
+        """Return what the best action of each ending may be worth in which nothing was found after its tuples, (S_H,).
 
         Were it as good as where most was found, its tuples would have gained as much; what they gain falls with the
         square of how good it is.
@@ -89,7 +92,7 @@ class Understanding:
         if isinstance(self.model, LabelClasses):
             return np.ones(len(found))
         rate = float((self.gains / np.maximum(self.model.looked, 1)).max())
-        return np.sqrt(np.minimum(1.0, SURE_NATS / np.maximum(rate * found, 1e-9)))
+        return np.asarray(np.sqrt(np.minimum(1.0, SURE_NATS / np.maximum(rate * found, 1e-9))))
 
     @property
     def is_steady(self) -> bool:
@@ -97,7 +100,8 @@ class Understanding:
         if isinstance(self.model, LabelClasses):
             return True
         looked = int(self.model.looked[self.model.telling].sum())
-        return looked >= (ENOUGH_LOOKS if self.model.steady else MOST_LOOKS)
+        enough = MANY_LOOKS if self.model.basis.n_components <= MOST_FOR_UNITS else FEW_LOOKS
+        return looked >= (enough if self.model.steady else MOST_LOOKS)
 
     def word(self, feedback: Encoded) -> int:
         """Return the word that a feedback is."""
@@ -110,7 +114,7 @@ class Understanding:
         return self.model.rewards(np.asarray(context))
 
     def draw_rewards(self, context: Encoded, normals: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what `rewards` does, and what these may be by standard normal numbers (B, S_H, K), one set for each."""
+        """Return what `rewards` does, and what these may be by standard normal numbers (B, S_H, K)."""
         if isinstance(self.model, LabelClasses):
             u = int(context)
             row = self.moved.get(u)
@@ -164,7 +168,9 @@ class Understanding:
 
     def words(self, feedback: IntArray | FloatArray) -> IntArray:
         """Return the words that feedback (n,) or (n, d) is."""
-        return feedback.astype(np.int64) if self.cells is None else self.cells.words(feedback)
+        if self.cells is None:
+            return feedback.astype(np.int64)
+        return self.cells.words(feedback.astype(np.float64))
 
     def _read_labels(self, labels: IntArray, endings: IntArray, words: IntArray) -> tuple[IntArray, IntArray]:
         assert isinstance(self.model, LabelClasses)
@@ -186,10 +192,9 @@ class Understanding:
         if not isinstance(self.model, LabelClasses):
             return state
         labels = sorted(self.moved)
-        return state | {
-            "labels": np.array(labels, dtype=np.int64),
-            "rows": np.array([self.moved[u] for u in labels]).reshape(len(labels), -1 if labels else 0),
-        }
+        rows = [self.moved[u] for u in labels]
+        moved = np.array(rows).reshape(len(labels), self.model.n_classes)
+        return state | {"labels": np.array(labels, dtype=np.int64), "rows": moved}
 
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> Understanding:
@@ -204,7 +209,7 @@ class Understanding:
             return Understanding(layout, cells, personal, {})
         classes = LabelClasses.from_state(saved.part("model"))
         labels = saved.indices("labels", layout.contexts.room)
-        rows = saved.floats("rows", (len(labels), classes.n_classes if len(labels) else None), high=1e-9)
+        rows = saved.floats("rows", (len(labels), classes.n_classes), high=1e-9)
         return Understanding(layout, cells, classes, dict(zip(labels.tolist(), rows, strict=True)))
 
 

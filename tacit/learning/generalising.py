@@ -2,14 +2,14 @@
 
 Every tuple is kept. Now and then, when there are a third more than before, what feedback means and what pleases whom is
 fitted on all of them (`tacit.decoding.understanding`), whatever policy drew the actions; a fit that turned out wrong is
-undone by the next. Until a fit shows, on tuples that it was not fitted on, that feedback depends on the action, episodes
-explore: they go where least was seen, and end with a uniform action.
+undone by the next. Until a fit shows, on tuples that it was not fitted on, that feedback depends on the action,
+episodes explore: they go where least was seen, or where most seems to be told, and end with a uniform action.
 
 From then on an episode is one of Algorithm 4 on what actions are expected to please in its context, and ends with each
 action as often as it may be the best, by the uncertainty of the fit there (Thompson sampling, its chances written out,
 so that every probability is known). Endings that may be better than what is known are looked at where that pays
-(`tacit.learning.outlook`). Some episodes end with a uniform action for good, ever fewer: they undo what a wrong fit would
-never look at again, and are what a diagnosis rests on.
+(`tacit.learning.outlook`). Some episodes still end with a uniform action, ever fewer once fresh looks at them change
+nothing: they undo what a wrong fit would never look at again, and are what a diagnosis rests on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tacit.base.beside import Beside
 from tacit.base.changes import Change, Changes, assign, commit
 from tacit.base.saved import Saved
 from tacit.decoding.counts import RunningCounts, SeenCounts
-from tacit.decoding.tuples import Tuples, TupleStore, is_finite
+from tacit.decoding.tuples import Tuples, TupleStore, counted_shape, is_finite
 from tacit.decoding.understanding import RANKED_VALUES, Understanding, fit_understanding, ranked_layout
 from tacit.learning.episode import Episode
 from tacit.learning.outlook import Outlook, Planner
@@ -45,7 +45,7 @@ from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import TransitionEstimate
 from tacit.problem.growth import may_change
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded, Finite
+from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor, encode_anchor
 from tacit.trust.diagnostics import diagnose
 from tacit.trust.findings import Finding
@@ -63,8 +63,9 @@ DRAWS, HOPED = 64, 57
 order, that is hoped for: nine in ten are less."""
 SETTLED_WITHIN = 0.1
 """An ending is settled in a context if no more than this is hoped for beyond what is expected of its best action."""
-FEW = 24
-"""Labels that contexts may have to be judged each by itself."""
+FEW, MOST_CELLS = 24, 20_000_000
+"""Labels that contexts may have to be judged each by itself; and cells (ending, label, word, action) beyond which more
+of them are, too."""
 FIRST_WANTED = 40
 """Tuples an action that an ending is given before any fit."""
 
@@ -124,7 +125,9 @@ class GeneralisingLearning:
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the plan of Algorithm 4 on what was understood, or one that explores where that pays."""
         if self.understanding is None or not self.sure:
-            explorer = self._planner.hope(context, self._unknown(), self._layout.uniform_policy, self.episodes)
+            explorer = self._planner.hope(
+                context, self._unknown(), self._layout.uniform_policy, self.episodes
+            )
             policy = self._layout.uniform_policy if explorer is None else explorer
             return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
         chances, outlook = self._weigh(context, self.understanding)
@@ -283,11 +286,14 @@ class GeneralisingLearning:
 
     def _read_anchors(self, anchors: Sequence[Anchor]) -> SeenCounts:
         """Return known outcomes as counts (S_H, 1, values, 2) of whether their feedback is like a reward."""
-        counts = np.zeros((self._layout.endings.size, 1, RANKED_VALUES, 2))
-        for anchor in anchors if self.understanding is not None else ():
+        counts, understanding = np.zeros((self._layout.endings.size, 1, RANKED_VALUES, 2)), self.understanding
+        if understanding is None:
+            return SeenCounts.of_dense(counts)
+        for anchor in anchors:
             x, s, y = encode_anchor(self._layout, anchor)
             if y is not None:
-                counts[s, 0, self.understanding.rank(x, s, 0, y)[0], anchor.reward] += 1
+                value, _ = understanding.rank(x, s, 0, y)
+                counts[s, 0, value, anchor.reward] += 1
         return SeenCounts.of_dense(counts)
 
     @property
@@ -296,13 +302,15 @@ class GeneralisingLearning:
 
     def _unknown(self) -> Outlook:
         """Return the outlook while nothing is understood: the less was seen of an ending, the more is hoped for."""
-        endings, found = self._layout.endings, self.tuples.found
+        endings, found = self._layout.endings, self.tuples.found.astype(np.float64)
         wanted = FIRST_WANTED * endings.n_actions
         if self.understanding is not None:
             found = found / (1 + np.maximum(self.understanding.gains, 0.0) / FOCUS)
         nothing, none = np.zeros(endings.mask.shape), np.zeros(endings.size, dtype=np.bool_)
         hope = np.sqrt(wanted / (wanted + found))
-        return Outlook(nothing, none, none, nothing[:, 0], hope, wanted.astype(np.float64), lambda: self.episodes)
+        return Outlook(
+            nothing, none, none, nothing[:, 0], hope, wanted.astype(np.float64), lambda: self.episodes
+        )
 
     def _weigh(self, context: Encoded, understanding: Understanding) -> tuple[FloatArray, Outlook]:
         """Return how likely each action of the last layer is the best, (S, K), and the outlook of a context."""
@@ -329,7 +337,8 @@ class GeneralisingLearning:
 
     def _last_rows(self, chances: FloatArray) -> FloatArray:
         """Return chances of the endings (S_H, K) as rows of the last layer, (S, K); uniform where none is."""
-        endings, rows = self._layout.endings, self._layout.uniform_policy[-1].copy()
+        endings = self._layout.endings
+        rows: FloatArray = self._layout.uniform_policy[-1].copy()
         last = endings.layers == self._layout.horizon - 1
         rows[endings.states[last]] = chances[last]
         return rows
@@ -345,10 +354,13 @@ def _fit_beside(
 def is_counted(layout: Layout) -> bool:
     """Return whether contexts are few enough, and words are words, so that each context is judged by itself.
 
-    Sets that grow are counted, too: what is met while an agent runs has a place of its own.
+    Sets that grow are counted, too: what is met while an agent runs has a place of its own. So are labels of whom
+    tables would be too large.
     """
-    contexts = layout.contexts
-    return is_finite(layout) and isinstance(contexts, Finite) and (contexts.open or contexts.size <= FEW)
+    if not is_finite(layout):
+        return False
+    S, X, Y, K = counted_shape(layout)
+    return bool(layout.contexts.open or X <= FEW or S * X * Y * K > MOST_CELLS)
 
 
 def fixed_normals(shape: tuple[int, ...]) -> FloatArray:
