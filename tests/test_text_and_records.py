@@ -238,7 +238,7 @@ def logged(context_of, n=400):
     return rows
 
 
-def test_logs_of_records_are_read_and_text_in_them_is_refused_with_the_remedy(tmp_path):
+def test_logs_of_records_and_of_text_are_read(tmp_path, monkeypatch):
     one, path = Layout.regular([1], n_actions=3, n_contexts=2, n_feedback=2), tmp_path / "logs.jsonl"
     records = replace(one, contexts=Record({"kind": Finite((0, 1)), "age": Vectors(1)}))
     path.write_text("".join(json.dumps(row) + "\n" for row in logged(lambda x: {"kind": x, "age": 3.5})))
@@ -246,9 +246,11 @@ def test_logs_of_records_are_read_and_text_in_them_is_refused_with_the_remedy(tm
     assert agent.layout.contexts == records.contexts
     best = [agent.policy({"kind": x, "age": 3.5})[0] for x in (0, 1)]
     assert [max(policy, key=policy.get) for policy in best] == [0, 1]
-    path.write_text("".join(json.dumps(row) + "\n" for row in logged(lambda x: f"kind {x}")))
-    with pytest.raises(ValueError, match=r"context that is text needs an encoder, got 'kind .' and none"):
-        tacit.fit(path, layout=replace(one, contexts=Text()))
+    for module in ("tacit.offline.tables.reader", "tacit.offline.tables.train"):
+        monkeypatch.setattr(f"{module}.encoder_of", lambda layout: CountingEncoder())
+    path.write_text("".join(json.dumps(row) + "\n" for row in logged(lambda x: "aa" if x else "ee")))
+    agent = tacit.fit(path, layout=replace(one, contexts=Text())).train(path, seed=1)
+    assert [max(policy, key=policy.get) for policy in (agent.policy(x)[0] for x in ("ee", "aa"))] == [0, 1]
 
 
 @pytest.mark.filterwarnings("ignore:feedback tells no action")

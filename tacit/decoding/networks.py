@@ -104,19 +104,6 @@ class NeuralPosterior:
         f, phi = self._networks(context, feedback, state)
         return (f, phi) if f.sum() <= len(f) / 2 else (1 - f, 1 - phi)
 
-    def rewards_of_many(
-        self, contexts: IntArray | FloatArray, feedback: IntArray | FloatArray, state: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return f (n, K_s) and φ (n,) of n contexts and feedbacks of one state, each as `rewards` has it."""
-        check_fitted(self.layout, self.states, state)
-        K, weights = self.layout.endings.n_actions[state], self.weights
-        x, y = self.contexts(contexts), self.feedback(feedback)
-        f = _network(x, weights.f_hidden[state], weights.f_output[state])[:, :K]
-        pairs = np.concatenate((x, y), axis=1)
-        phi = _network(pairs, weights.phi_hidden[state], weights.phi_output[state])[:, 0]
-        minority = f.sum(axis=1) <= K / 2
-        return np.where(minority[:, None], f, 1 - f), np.where(minority, phi, 1 - phi)
-
     def _networks(self, context: Encoded, feedback: Encoded, state: int) -> tuple[FloatArray, float]:
         check_fitted(self.layout, self.states, state)
         K = self.layout.endings.n_actions[state]

@@ -1,31 +1,28 @@
 """Readings: what turns contexts and feedback into a few groups and values, so that tuples can be counted.
 
-Finite contexts and feedback are their own groups and values. Vectors are read by the networks of the neural posterior:
-a feedback is what phi makes of it, rounded, and a context is the action that f takes to be its best (a finite context
-stays itself). The networks are fitted on one part of the tuples and counted on the other, so that what they have
-learned by heart does not count.
+Few labels are their own groups and values. What cannot be counted one by one is read by what was understood of it
+(`tacit.decoding.understanding`): a context is the action that is its best, a feedback whether it is like a reward. That
+is fitted on one part of the tuples and counted on the other, so that what was learned by heart does not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from tacit.base.arrays import IntArray
 from tacit.base.saved import Saved
-from tacit.decoding.inverse_kinematics import fit_posterior
-from tacit.decoding.networks import NeuralPosterior
-from tacit.decoding.posterior import Posterior, PosteriorSettings
-from tacit.decoding.tuples import Tuples, counted_shape, is_finite
+from tacit.decoding.tuples import Tuples, is_finite
+from tacit.decoding.understanding import Understanding
+from tacit.decoding.word_sharpening import understand_sharply
 from tacit.problem.layout import Layout
-from tacit.problem.spaces import Encoded, Finite
+from tacit.problem.spaces import Encoded
 
 FITTED_SHARE = 0.7
-"""Of the tuples that networks are fitted on; the others are counted."""
+"""Of the tuples that an understanding is fitted on; the others are counted."""
 
 
 class Reading(Protocol):
@@ -78,73 +75,35 @@ class FiniteReading:
         return {"name": self.name}
 
 
-@dataclass(frozen=True, eq=False)
-class NeuralReading:
-    """Vectors, read by networks for f and phi; see the module."""
-
-    layout: Layout
-    posterior: Posterior
-    name: str = "neural"
-
-    @cached_property
-    def counted(self) -> Layout:
-        """Return the layout with a group for each action that can be best, or each context, and two values."""
-        contexts = self.layout.contexts
-        groups = tuple(f"best action {a + 1}" for a in range(self.layout.max_actions))
-        values = Finite(("like no reward", "like a reward"))
-        kept = contexts if isinstance(contexts, Finite) else Finite(groups)
-        return replace(self.layout, contexts=kept, feedback=values)
-
-    def read(
-        self, contexts: Sequence[Encoded], states: IntArray, feedback: Sequence[Encoded]
-    ) -> tuple[IntArray, IntArray]:
-        """Return what the networks of each state make of its contexts and feedback; 0 for a state without.
-
-        Silence that the networks never met stays silence.
-        """
-        assert isinstance(self.posterior, NeuralPosterior)
-        x, y = np.asarray(contexts), np.asarray(feedback)
-        unmet = ~self.posterior.feedback.knows(y)
-        if unmet.any():
-            y = np.where(unmet, 0, y)
-        groups, values = np.zeros((2, len(states)), dtype=np.int64)
-        for s in np.unique(states):
-            if self.posterior.states[s]:
-                here = states == s
-                f, phi = self.posterior.rewards_of_many(x[here], y[here], int(s))
-                groups[here], values[here] = f.argmax(axis=1), phi > 0.5
-        values[unmet] = counted_shape(self.counted)[2] - 1
-        return (x.astype(np.int64) if isinstance(self.layout.contexts, Finite) else groups), values
-
-    def read_one(self, context: Encoded, ending: int, feedback: Encoded) -> tuple[int, int]:
-        """Return what the networks make of one episode."""
-        groups, values = self.read([context], np.array([ending]), [feedback])
-        return int(groups[0]), int(values[0])
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the posterior's arrays."""
-        return {"name": self.name, "posterior": self.posterior.to_state()}
-
-
 def reading_from_state(layout: Layout, state: Mapping[str, Any]) -> Reading:
-    """Return the reading that `to_state` described."""
+    """Return the reading that `to_state` described, of a layout as stages see it."""
     saved = Saved.of(state)
-    if saved.choice("name", (FiniteReading.name, NeuralReading.name)) == FiniteReading.name:
-        saved.check(is_finite(layout), "name", "'neural' where contexts or feedback are vectors")
+    if saved.choice("name", (FiniteReading.name, Understanding.name)) == FiniteReading.name:
+        saved.check(is_finite(layout), "name", "'understanding' where contexts or feedback are vectors")
         return FiniteReading(layout)
-    return NeuralReading(layout, NeuralPosterior.from_state(layout, saved.part("posterior")))
+    return Understanding.from_state(layout, saved)
 
 
-def fit_reading(layout: Layout, tuples: Tuples, seed: int) -> tuple[NeuralReading, Tuples]:
-    """Return networks fitted on one part of the tuples, and the other part, on which they are to be counted.
-
-    Networks know no weights: tuples are drawn anew in proportion to theirs, if they differ.
-    """
+def understand(layout: Layout, tuples: Tuples, c: float, seed: int) -> tuple[Understanding, Tuples]:
+    """Return what one part of the tuples tells, and the other part, on which that is to be counted."""
     generator = np.random.default_rng([seed, 5])
     order = generator.permutation(len(tuples))
     cut = int(FITTED_SHARE * len(tuples))
-    fitted, counted = tuples.part(order[:cut]), tuples.part(order[cut:])
-    if np.ptp(fitted.weights) > 0:
-        fitted = fitted.part(generator.choice(cut, cut, p=fitted.weights / fitted.weights.sum()))
-    posterior = fit_posterior(layout, fitted, PosteriorSettings("neural", seed=seed))
-    return NeuralReading(layout, posterior), counted
+    fitted = thin_to_uniform(tuples.part(np.sort(order[:cut])), generator)
+    return understand_sharply(layout, fitted, c), tuples.part(np.sort(order[cut:]))
+
+
+def thin_to_uniform(tuples: Tuples, generator: np.random.Generator) -> Tuples:
+    """Return the tuples, of which those weigh 1 that pass for tuples of uniform actions.
+
+    A fit goes by all tuples, but chooses among several ways by those of uniform actions, and logs may have hardly any.
+    So one of weight w = 1/(K p) passes with chance min(1, w): an action that was taken more often than a uniform one is
+    thinned to its share, and a rarer one is kept as it is. What is left is not uniform where some action was rare,
+    and need not be: what words mean is fitted given the action, which that leaves as it is.
+
+    >>> tuples = Tuples(*np.zeros((4, 1000), dtype=int), weights=np.full(1000, 0.5))
+    >>> round(float((thin_to_uniform(tuples, np.random.default_rng(0)).weights == 1).mean()), 1)
+    0.5
+    """
+    passes = generator.random(len(tuples)) < tuples.weights
+    return replace(tuples, weights=np.where(passes, 1.0, tuples.weights))

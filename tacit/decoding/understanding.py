@@ -235,11 +235,15 @@ def ranked_layout(layout: Layout) -> Layout:
 
 
 def fit_understanding(
-    layout: Layout, tuples: Tuples, c: float, before: Understanding | None
+    layout: Layout, tuples: Tuples, c: float, before: Understanding | None, cells: WordCells | None = None
 ) -> Understanding:
-    """Return what tuples tell, whatever policy drew their actions; `before` is what was understood of fewer of them."""
+    """Return what tuples tell, whatever policy drew their actions; `before` is what was understood of fewer of them.
+
+    `cells` make words of vectors, if they are known; otherwise they are those of before, or cut.
+    """
     generator = np.random.default_rng([len(tuples), 23])
-    cells, words, n_words = _make_words(layout, tuples, before, generator)
+    cells = before.cells if cells is None and before is not None else cells
+    cells, words, n_words = _make_words(layout, tuples, cells, generator)
     told = tuples.states, tuples.actions, words
     mask, known = layout.endings.known, None if before is None else before.model
     model: PersonalMeaning | LabelClasses
@@ -255,18 +259,16 @@ def fit_understanding(
 
 
 def _make_words(
-    layout: Layout, tuples: Tuples, before: Understanding | None, generator: np.random.Generator
+    layout: Layout, tuples: Tuples, cells: WordCells | None, generator: np.random.Generator
 ) -> tuple[WordCells | None, IntArray, int]:
     """Return the cells that make words of vectors, the word of each tuple, and how many words there are.
 
-    Cells are those of what was understood before: other ones would be other words.
+    Cells that are known are kept: other ones would be other words.
     """
     if isinstance(layout.feedback, Finite):
         return None, tuples.feedback.astype(np.int64), layout.feedback.room + 1
     feedback = tuples.feedback.astype(np.float64)
-    if before is not None and before.cells is not None:
-        cells = before.cells
-    else:
+    if cells is None:
         regions = find_context_regions(layout, tuples, generator)
         cells = fit_cells(feedback, tuples.states, tuples.actions, regions, generator)
     return cells, cells.words(feedback), cells.n_words

@@ -42,6 +42,7 @@ from tacit.learning.stage import (
     read_dynamics,
 )
 from tacit.planning.schedule import GammaSchedule
+from tacit.planning.transition import TransitionEstimate
 from tacit.problem.growth import may_change
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
@@ -103,6 +104,23 @@ class GeneralisingLearning:
         self._replayed, self._due = replayed, FIRST_FIT
         self._beside: Beside[tuple[int, Understanding]] = Beside()
         self._normals = fixed_normals((DRAWS, *setup.layout.endings.mask.shape))
+
+    @classmethod
+    def from_tuples(
+        cls,
+        setup: Setup,
+        tuples: TupleStore,
+        dynamics: TransitionEstimate,
+        episodes: int,
+        understanding: Understanding,
+    ) -> GeneralisingLearning:
+        """Return the stage that met these tuples and dynamics in so many episodes, and understood so much of them."""
+        stage, n = cls(setup), len(tuples.rows)
+        stage.tuples, stage.dynamics = tuples, dynamics
+        stage.episodes = stage.explored = stage.lessons = episodes
+        stage.understanding, stage.sure = understanding, understanding.is_sure
+        stage._due = int(GROWTH * n) + 1
+        return stage
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the plan of Algorithm 4 on what was understood, or one that explores where that pays."""

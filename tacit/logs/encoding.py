@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from tacit.logs.met_values import label_of
 from tacit.logs.record import EpisodeRecord, Fault
-from tacit.logs.survey import START, label_of
+from tacit.logs.survey import START
 from tacit.problem.layout import Layout
-from tacit.problem.records import Space
+from tacit.problem.records import Record, Space, Text, TextEncoder, encode_value
+from tacit.problem.seen import reads_text, seen_layout
 from tacit.problem.silence import encode_feedback
 from tacit.problem.spaces import Encoded, Finite, Label
 
@@ -39,14 +42,17 @@ class EncodedEpisode(NamedTuple):
 class LogReader:
     """Encodes logged episodes in a layout, or says which rule of it they break.
 
+    `encoder` reads text, where the layout has some; `seen` is the layout with what that makes of it.
+
     >>> layout = Layout.regular([1, 2], n_actions=2, n_contexts=1, n_feedback=2)
     >>> steps = [{"state": 0, "action": 1}, {"state": 2, "action": 0}]
     >>> LogReader(layout).read({"episode": 1, "context": 0, "steps": steps, "feedback": 1}, line=1).states
     [0, 1]
     """
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
+    def __init__(self, layout: Layout, encoder: TextEncoder | None = None) -> None:
+        self.layout, self.seen = layout, seen_layout(layout, encoder)
+        self._encoder = encoder if reads_text(layout) else None
         self._starts = layout.states[0] == (START,)
         self.steps = layout.horizon - self._starts  # that an episode of the log has, or has at most
         self._states: list[dict[Label, int]] = [
@@ -108,18 +114,48 @@ class LogReader:
 
     def encode_context(self, value: Any) -> Encoded:
         """Return a context as the layout encodes it."""
-        return _encode(self.layout.contexts, value, "context")
+        return self._encode(self.layout.contexts, value, "context")
 
     def encode_feedback(self, value: Any) -> Encoded | None:
-        """Return feedback as the layout encodes it; None for silence that is missing, as it always is among vectors."""
+        """Return feedback as the layout encodes it; None for silence that is missing."""
         if value is not None:
-            return _encode(self.layout.feedback, value, "feedback")
-        finite = isinstance(self.layout.feedback, Finite)
-        return encode_feedback(self.layout, None) if finite else None
+            return self._encode(self.layout.feedback, value, "feedback")
+        return encode_feedback(self.layout, None, encoder=self._encoder)
+
+    def look_ahead(self, records: Iterable[EpisodeRecord]) -> None:
+        """Have the encoder read the texts of several episodes at once: it keeps them until they are asked for."""
+        if self._encoder is None:
+            return
+        texts: set[str] = set()
+        for record in records:
+            texts.update(_texts_in(self.layout.contexts, record["context"]))
+            texts.update(_texts_in(self.layout.feedback, record.get("feedback")))
+        if texts:
+            self._encoder.embed(sorted(texts))
+
+    def _encode(self, space: Space, value: Any, what: str) -> Encoded:
+        shown = _with_labels(space, value)
+        return encode_value(space, shown, what, self._encoder)
 
 
-def _encode(space: Space, value: Any, what: str) -> Encoded:
-    return space.encode(label_of(value) if isinstance(space, Finite) else value, what)
+def _with_labels(space: Space, value: Any) -> Any:
+    """Return a value with what stands for a label made one."""
+    if isinstance(space, Finite):
+        return label_of(value)
+    if isinstance(space, Record) and isinstance(value, dict):
+        labels = {name for name, field in space.fields.items() if isinstance(field, Finite)}
+        return {name: label_of(each) if name in labels else each for name, each in value.items()}
+    return value
+
+
+def _texts_in(space: Space, value: Any) -> Iterator[str]:
+    """Yield the texts of a value."""
+    if isinstance(space, Text) and isinstance(value, str):
+        yield value
+    elif isinstance(space, Record) and isinstance(value, dict):
+        for name, field in space.fields.items():
+            if isinstance(field, Text) and isinstance(value.get(name), str):
+                yield value[name]
 
 
 def mixed_horizon(steps: int, horizon: int) -> Fault:

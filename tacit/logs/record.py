@@ -57,13 +57,12 @@ VALUE: Mapping[str, Any] = {
 }
 """What a context, state, action or feedback may be: a label, a number, text, or numbers with or without names."""
 
-TEXT_CONTEXT: Mapping[str, Any] = {
+RECORD: Mapping[str, Any] = {
     "type": "object",
-    "required": ["request"],
-    "properties": {"request": {"type": "string"}, "profile": {"type": "string"}},
-    "additionalProperties": False,
+    "additionalProperties": {"type": ["string", "number", "boolean"]},
+    "minProperties": 1,
 }
-"""What a context of text may be beside: what the person asked for first, and a line on who they are."""
+"""What a context may be beside: labels, text and numbers with names."""
 
 SCHEMA: Mapping[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -75,7 +74,7 @@ SCHEMA: Mapping[str, Any] = {
         "time": {"type": ["string", "number", "null"], "description": "when it began"},
         "user": {"type": ["string", "integer", "null"], "description": "whose it was"},
         "context": {
-            "anyOf": [*VALUE["anyOf"], TEXT_CONTEXT],
+            "anyOf": [*VALUE["anyOf"][:2], RECORD],
             "description": "who came, as far as known before the first action",
         },
         "steps": {
@@ -144,7 +143,7 @@ def find_fault(record: Any) -> Fault | None:
     if not isinstance(record.get("episode"), str | int) or isinstance(record["episode"], bool):
         got = record.get("episode", "none")
         return Fault("no-episode", f"an episode must have a name, a string or an integer, got {_short(got)}")
-    if not is_value(record.get("context")) and not is_text_context(record.get("context")):
+    if not is_value(record.get("context")) and not is_record(record.get("context")):
         return _bad_value("no-context", "an episode must have a context", record.get("context"))
     steps = record.get("steps")
     if not isinstance(steps, list) or not steps:
@@ -242,6 +241,17 @@ def is_value(value: Any) -> bool:
     if isinstance(value, list):
         return bool(value) and all(map(is_number, value))
     return is_number(value)
+
+
+def is_record(value: Any) -> bool:
+    """Return whether a context is an object of strings and numbers.
+
+    >>> is_record({"country": "de", "age": 41}), is_record({"country": None})
+    (True, False)
+    """
+    if not isinstance(value, dict) or not value:
+        return False
+    return all(isinstance(each, str) or is_number(each) for each in value.values())
 
 
 def is_text_context(value: Any) -> bool:

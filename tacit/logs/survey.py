@@ -1,8 +1,9 @@
 """The layout that logs have.
 
 `survey_logs` looks at every episode once: how many steps, which states in each step, which actions in each state, and
-what contexts and feedback are: labels (few values), vectors (objects or lists of numbers, or many numbers) or text
-(many strings). Rules that a log does not state are documented here and in `docs/log-format.md`:
+what contexts and feedback are (`tacit.logs.met_values`): labels, vectors, text or records. Where states or actions are
+text, the logs are conversations, which have no layout. Rules that a log does not state are documented here and in
+`docs/log-format.md`:
 
 - A state is known by its step and its label: one met in several steps is a state of its own in each.
 - Episodes end early where shorter ones did. Lengths that hardly any episode has, at either end, are left out.
@@ -13,28 +14,19 @@ what contexts and feedback are: labels (few values), vectors (objects or lists o
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
 
+from tacit.logs.met_values import MOST_NAMES, MetValues, label_of, label_order, too_many
 from tacit.logs.reading import Logs, LogSource
-from tacit.logs.record import EpisodeRecord, Fault, LogError, is_text_context
+from tacit.logs.record import EpisodeRecord, Fault, LogError
 from tacit.logs.repeats import LogEntry
 from tacit.problem.layout import COUNTS, MISSING, Layout
-from tacit.problem.records import Space
-from tacit.problem.spaces import Finite, Label, Vectors
+from tacit.problem.spaces import Label, Vectors
 
 START, BEGIN = "(start)", "begin"
 """The state and the action before first states that differ."""
-MOST_LABELS = 100
-"""Distinct strings up to which contexts or feedback are labels."""
-MOST_NUMBERS = 20
-"""Distinct numbers up to which contexts or feedback are labels; whole ones are up to `MOST_LABELS` if they recur."""
-RECURRING = 50
-"""Episodes for each of many whole numbers from which on they are names rather than quantities."""
 MOST_PHRASES = 1000
 """Distinct strings up to which the states of a step, or the actions of a state, are labels."""
 MOST_STATES = 100_000
@@ -45,71 +37,6 @@ MOST_PAIRS = 20_000_000
 """States of the largest step times actions of the longest menu: a layout holds a number of each in some arrays."""
 HARDLY_ANY = 0.01
 """Share of the episodes that may be longer, or shorter, than all that a layout is made for."""
-ALWAYS_LABELS = 10
-"""Distinct strings that are labels however few episodes there are; beyond, half as many as episodes are text."""
-
-
-@dataclass
-class MetValues:
-    """What was met of contexts or of feedback: their kinds, and distinct values while they are few."""
-
-    kinds: Counter[str] = field(default_factory=Counter)
-    shapes: Counter[tuple[str, ...] | int] = field(default_factory=Counter)
-    distinct: set[Label] = field(default_factory=set)
-
-    def add(self, value: Any) -> None:
-        """Count one value."""
-        if is_text_context(value):
-            self.kinds["text"] += 1
-        elif isinstance(value, dict):
-            self.kinds["object"] += 1
-            self.shapes[tuple(sorted(value))] += 1
-        elif isinstance(value, list | tuple):
-            self.kinds["list"] += 1
-            self.shapes[len(value)] += 1
-        else:
-            self.kinds["string" if isinstance(value, str) else "number"] += 1
-            if len(self.distinct) <= MOST_LABELS:
-                self.distinct.add(label_of(value))
-
-    def merge(self, other: MetValues) -> None:
-        """Take in what others were met."""
-        self.kinds += other.kinds
-        self.shapes += other.shapes
-        self.distinct |= other.distinct
-
-    @property
-    def is_text(self) -> bool:
-        """Return whether the values are sentences: strings too many to be labels, or a request and a profile."""
-        strings = self.kinds["string"] > 0 and too_many(self.distinct, self.kinds.total(), MOST_LABELS)
-        return strings or self.kinds["text"] > 0
-
-    @property
-    def _recurs(self) -> bool:
-        """Return whether the values are whole numbers, few enough to be labels, that come again and again."""
-        few = len(self.distinct) <= MOST_LABELS and all(isinstance(value, int) for value in self.distinct)
-        return few and self.kinds.total() >= RECURRING * len(self.distinct)
-
-    def space(self, what: str) -> Space:
-        """Return the space that the values are in, or raise if there is none."""
-        if not self.kinds:
-            raise LogError(f"some episode must have {what}, got silence in all of them; log what people said")
-        vectors = self.kinds["object"] + self.kinds["list"]
-        if vectors:
-            if vectors < self.kinds.total() or len(self.shapes) > 1:
-                raise LogError(
-                    f"{what} must be labels or vectors of the same fields throughout, got {dict(self.kinds)} with "
-                    f"{len(self.shapes)} shapes; fill in what is missing or give a layout"
-                )
-            shape = next(iter(self.shapes))
-            return Vectors(shape) if isinstance(shape, int) else Vectors(len(shape), shape)
-        if not self.kinds["string"] and len(self.distinct) > MOST_NUMBERS and not self._recurs:
-            return Vectors(1)
-        if len(self.distinct) > MOST_LABELS:
-            raise LogError(
-                f"{what} must be labels or text, got more than {MOST_LABELS} distinct values of both"
-            )
-        return Finite(tuple(sorted(self.distinct, key=label_order)))
 
 
 @dataclass
@@ -148,7 +75,7 @@ class EpisodeShape:
 
     steps: list[MetStates]
     episodes: int = 0
-    contexts: MetValues = field(default_factory=MetValues)
+    contexts: MetValues = field(default_factory=lambda: MetValues(MOST_NAMES))
     feedback: MetValues = field(default_factory=MetValues)
 
     def merge(self, other: EpisodeShape) -> None:
@@ -258,14 +185,20 @@ class Survey:
         }
         return tuple(name for name, is_text in found.items() if is_text)
 
+    @property
+    def is_conversation(self) -> bool:
+        """Return whether the logs are conversations: states or actions are text, or contexts are requests."""
+        return bool({"state", "action"} & set(self.text)) or self.common.contexts.kinds["text"] > 0
+
     def layout(self, silence: str | None = None) -> Layout:
         """Return the layout of the episodes of all usual lengths; they end early where shorter ones did.
 
         Silence counts unless something else is said; beside vectors it is missing.
         """
-        if self.text:
+        if self.is_conversation:
             raise LogError(
-                f"a layout has labels and vectors, got text in {', '.join(self.text)}; use the text model"
+                f"a layout has states and actions that are labels, got text in {', '.join(self.text)}; use the text "
+                "model"
             )
         whole = self.whole
         steps = [step.actions for step in whole.steps]
@@ -279,7 +212,7 @@ class Survey:
         ends = tuple(tuple(sorted(step, key=label_order)) for step in ended)
         feedback = whole.feedback.space("feedback")
         if silence is None:
-            silence = COUNTS if isinstance(feedback, Finite) else MISSING
+            silence = MISSING if isinstance(feedback, Vectors) else COUNTS
         return Layout(
             tuple(map(tuple, states)),
             tuple(
@@ -328,27 +261,3 @@ def survey_entries(entries: Iterable[LogEntry]) -> Survey:
         if not isinstance(found, Fault):
             survey.add(found)
     return survey
-
-
-def label_of(value: Any) -> Label:
-    """Return a value as a label: strings and whole numbers as they are, all else as a string.
-
-    >>> label_of(2.0), label_of(0.5), label_of({"b": 1, "a": 2})
-    (2, '0.5', '{"a": 2, "b": 1}')
-    """
-    if isinstance(value, str | int):
-        return value
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else repr(value)
-    return json.dumps(value, sort_keys=True)
-
-
-def label_order(label: Label) -> tuple[bool, float, str]:
-    """Return by what labels are sorted: numbers by size, then strings by alphabet."""
-    return (True, 0.0, label) if isinstance(label, str) else (False, float(label), "")
-
-
-def too_many(distinct: Iterable[Any], episodes: int, most: int) -> bool:
-    """Return whether strings are too many to be labels: beyond `most`, or hardly one seen twice."""
-    n = sum(isinstance(value, str) for value in distinct)
-    return n > most or (n > ALWAYS_LABELS and n > episodes / 2)

@@ -1,7 +1,7 @@
 """Fitting a reward model to logs, and finding out whether that can be done: `tacit.fit` and `tacit.diagnose`.
 
-The logs are surveyed first (unless a layout is given), which tells whether they hold labels and vectors or text; each
-kind has its own fit.
+The logs are surveyed first (unless a layout is given), which tells whether they are conversations; these and all
+others have a fit of their own.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _choose_fitting(request: FitRequest, layout: Layout | None) -> TableFitting 
     if not survey.shapes:  # the pass over nothing says what is wrong with it
         list(read_through(request.source, lambda record, line: record, request.problems, request.progress))
     _check_horizons(survey, request.problems)
-    if survey.text:
+    if survey.is_conversation:
         return TextFitting(request, survey)
     return TableFitting(request, survey.layout(request.silence))
 
@@ -115,7 +115,7 @@ def make_survey() -> Pass[Survey]:
 
 def _check_horizons(survey: Survey, problems: Problems | None) -> None:
     """Raise if problems are not to be lived with and episodes have different numbers of steps."""
-    kept = 1 if survey.text else len(survey.lengths)
+    kept = 1 if survey.is_conversation else len(survey.lengths)
     if problems is not None and problems.strict and len(survey.horizons) > kept:
         raise LogError(
             f"every episode must have as many steps as others, got (steps: episodes) {survey.horizons}; leave strict "

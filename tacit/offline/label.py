@@ -25,7 +25,7 @@ from tacit.logs.problems import KeptProblems, Problem, Problems, nothing_usable
 from tacit.logs.reading import LogSource, Progress
 from tacit.logs.record import EpisodeRecord, Fault, LogError
 from tacit.logs.repeats import LogEntry
-from tacit.offline.passes import Pass, deal_pieces, read_through, sift
+from tacit.offline.passes import LookAhead, Pass, deal_pieces, read_through, sift
 
 E = TypeVar("E")
 
@@ -43,6 +43,10 @@ class Meanings(Protocol[E]):
 
     def decode(self, ends: Sequence[E]) -> Sequence[Decoded]:
         """Return what each end means."""
+
+    @property
+    def ahead(self) -> LookAhead | None:
+        """Return what looks at several episodes before each is read, None if nothing has to."""
 
     def to_tree(self) -> dict[str, Any]:
         """Return arrays and plain values from which a worker rebuilds it."""
@@ -72,7 +76,7 @@ def label_episodes(
     meanings: Meanings[Any], source: LogSource, problems: Problems | None, progress: Progress | None
 ) -> Iterator[LabelledRow]:
     """Yield a row for each episode; those that do not fit the model go to `problems`, or are told of at the end."""
-    ends = read_through(source, partial(_named_end, meanings), problems, progress)
+    ends = read_through(source, partial(_named_end, meanings), problems, progress, meanings.ahead)
     yield from (label_row(*each) for each in decode_ends(meanings, ends))
 
 
@@ -125,7 +129,7 @@ def label_entries(meanings: Meanings[Any], as_arrow: bool, entries: Iterable[Log
     """Return the rows of some lines or rows and the faults among them, in their order."""
     problems = KeptProblems()
     with uncollected():
-        ends = sift(entries, partial(_named_end, meanings), problems)
+        ends = sift(entries, partial(_named_end, meanings), problems, meanings.ahead)
         labels = list(decode_ends(meanings, ends))
         return Labelled(encode_labels(labels, as_arrow), len(labels), problems.kept)
 

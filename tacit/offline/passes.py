@@ -7,9 +7,9 @@ what it repeats. So the result does not depend on who did the work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from tacit.engines.dealing import deal
@@ -22,6 +22,11 @@ from tacit.logs.repeats import KnownNames, LogEntry, Signatures, mark_repeats, s
 
 T = TypeVar("T")
 R = TypeVar("R")
+LookAhead = Callable[[Sequence[EpisodeRecord]], None]
+"""Takes a look at several episodes before each is read."""
+
+AHEAD = 2000
+"""Episodes that are looked at together: enough that their texts make full batches."""
 
 
 def read_through(
@@ -29,11 +34,12 @@ def read_through(
     read: Callable[[EpisodeRecord, int], T | Fault],
     problems: Problems | None = None,
     progress: Progress | None = None,
+    ahead: LookAhead | None = None,
 ) -> Iterator[T]:
     """Yield what `read` makes of each episode (its record and place); one with a fault goes to `problems`.
 
-    Without `problems` a warning at the end tells of them. Every episode, sound or not, is reported to `progress`. Logs
-    of which nothing can be used raise `LogError`.
+    Without `problems` a warning at the end tells of them. `ahead` takes a look at several episodes before each is read.
+    Every episode, sound or not, is reported to `progress`. Logs of which nothing can be used raise `LogError`.
 
     >>> from tacit.logs.episode import LoggedEpisode
     >>> told: list[int] = []
@@ -42,7 +48,7 @@ def read_through(
     ([7, 8], [2])
     """
     own = problems if problems is not None else Problems()
-    made = sift(tally(source, progress), read, own)
+    made = sift(tally(source, progress), read, own, ahead)
     first = list(_first_of(made))
     if not first:
         raise nothing_usable(own)
@@ -52,15 +58,26 @@ def read_through(
 
 
 def sift(
-    entries: Iterable[LogEntry], read: Callable[[EpisodeRecord, int], T | Fault], problems: Problems
+    entries: Iterable[LogEntry],
+    read: Callable[[EpisodeRecord, int], T | Fault],
+    problems: Problems,
+    ahead: LookAhead | None = None,
 ) -> Iterator[T]:
     """Yield what `read` makes of entries; those that break a rule, of the format or the reader's, go to `problems`."""
-    for raw, found in entries:
+    for raw, found in entries if ahead is None else look_ahead(entries, ahead):
         made = found if isinstance(found, Fault) else read(found, raw.place)
         if isinstance(made, Fault):
             problems.reject(raw, made)
         else:
             yield made
+
+
+def look_ahead(entries: Iterable[LogEntry], ahead: LookAhead) -> Iterator[LogEntry]:
+    """Yield entries, after those that come together were looked at."""
+    waiting = iter(entries)
+    while batch := list(islice(waiting, AHEAD)):
+        ahead([found for _, found in batch if not isinstance(found, Fault)])
+        yield from batch
 
 
 Pass = Callable[[Iterable[LogEntry]], R]

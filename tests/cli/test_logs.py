@@ -180,14 +180,13 @@ def test_a_fit_says_whom_it_refused_and_why_and_leaves_nothing_behind(tmp_path):
     said, there = refused(
         tmp_path,
         "users",
-        [episode(n, f"user {n}") for n in range(50)] + [{"episode": 1, "context": 2}] * 3,
+        [episode(n, {"request": f"table {n}"}) for n in range(50)] + [{"episode": 1, "context": 2}] * 3,
     )
     assert "53 were set aside (not-text: 50, the first in " in said
     assert "no-steps: 3, the first in " in said
     assert "logs.jsonl, line 51: an episode must have a list of steps" in said
     assert (
-        "read as conversations where some of context, state, action and feedback are text (here context"
-        in said
+        "read as conversations where states or actions are text, or contexts requests (here context" in said
     )
     assert there == {"logs.jsonl"}
     said, there = refused(

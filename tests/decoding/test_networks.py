@@ -23,7 +23,6 @@ from tacit.decoding.networks import (
     train_networks,
 )
 from tacit.decoding.posterior import PosteriorSettings, ideal_posterior
-from tacit.decoding.reading import NeuralReading
 from tacit.decoding.tuples import Tuples
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
@@ -230,12 +229,3 @@ def test_silence_is_an_input_where_it_was_met_and_uniform_where_not(contexts):
         np.testing.assert_array_equal(again.predict(x, 2, 0), posterior.predict(x, 2, 0))
         decoder = build_decoder(layout, posterior, DecoderSettings(theta=0.9, M=1.2))
         assert 0 <= decoder.decode(x, 2, 0, 0) <= 1
-
-
-def test_a_reading_keeps_silence_that_its_networks_never_met():
-    layout = replace(Layout.regular([1], n_actions=4, n_contexts=2, n_feedback=2), contexts=Vectors(2))
-    settings = PosteriorSettings("neural", max_steps=300, restarts=1)
-    for silent, value in ((True, 0), (False, 2)):
-        reading = NeuralReading(layout, fit_posterior(layout, silent_tuples(layout, silent=silent), settings))
-        assert reading.read_one(np.zeros(2), 0, 2)[1] == value
-        assert reading.read_one(np.zeros(2), 0, 1)[1] in (0, 1)

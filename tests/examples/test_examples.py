@@ -11,7 +11,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"
-NAMES = ("support_bot", "product_vectors", "own_environment", "logs_from_csv", "chat_assistant")
+NAMES = (
+    "support_bot",
+    "product_vectors",
+    "own_environment",
+    "logs_from_csv",
+    "logs_with_comments",
+    "chat_assistant",
+)
 
 pytestmark = pytest.mark.compiled
 
@@ -30,7 +37,7 @@ def shares(line):
     return [int(share) / 100 for share in re.findall(r"(\d+)%", line)]
 
 
-def test_there_are_five_and_each_is_short():
+def test_there_are_six_and_each_is_short():
     assert {path.stem for path in FOLDER.glob("*.py")} == set(NAMES)
     for name in NAMES:
         text = (FOLDER / f"{name}.py").read_text()
@@ -83,6 +90,20 @@ def test_logs_from_csv_are_labelled_and_trained_on(tmp_path):
     made = {"export.csv", "model.tacit", "labels.jsonl", "report.html"}
     assert made == {path.name for path in tmp_path.iterdir()}
     assert "<html" in (tmp_path / "report.html").read_text()
+
+
+def test_logs_with_comments_are_labelled_and_trained_on(tmp_path):
+    said = run("logs_with_comments", str(tmp_path)).splitlines()
+    verdict, counted = said[0].split("; ")
+    rewarded, episodes = map(int, re.findall(r"\d+", counted))
+    assert verdict == "works with caution"
+    assert episodes == 4000
+    assert (
+        520 < rewarded < 720
+    )  # half see plans, where a fifth is called; half a demo, where 15 % get what they like
+    assert said[1:3] == ["user 0, demo: trial", "user 1, demo: discount"]
+    made = {"logs.jsonl", "model.tacit", "labels.jsonl", "report.html"}
+    assert made == {path.name for path in tmp_path.iterdir()}
 
 
 def test_chat_assistant_goes_the_right_way():

@@ -4,6 +4,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from counting_encoder import CountingEncoder
 
 from tacit.envs.drawn_logs import draw_logs
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
@@ -11,9 +12,11 @@ from tacit.envs.synthetic import synthetic_mdp
 from tacit.logs import survey as survey_module
 from tacit.logs.encoding import EncodedEpisode, LogReader
 from tacit.logs.episode import LoggedEpisode, LoggedStep
+from tacit.logs.met_values import label_of
 from tacit.logs.record import LogError
-from tacit.logs.survey import BEGIN, START, label_of, survey_logs
+from tacit.logs.survey import BEGIN, START, survey_logs
 from tacit.problem.layout import Layout
+from tacit.problem.records import Record, Text
 from tacit.problem.spaces import Finite, Vectors
 
 NAMES = count()
@@ -82,15 +85,62 @@ def test_labels_are_told_from_vectors(values, space):
 
 def test_sentences_are_text_and_few_phrases_are_labels():
     sentences = [episode(("s", n % 2), feedback=f"sentence number {n}") for n in range(30)]
-    assert survey_logs(sentences).text == ("feedback",)
-    with pytest.raises(LogError, match="text in feedback"):
-        survey_logs(sentences).layout()
+    assert (survey_logs(sentences).text, survey_logs(sentences).is_conversation) == (("feedback",), False)
+    layout = survey_logs(sentences).layout()
+    assert (layout.feedback, layout.silence) == (Text(), "counts")
     phrases = [
         episode(("s", n % 2), feedback=f"a long phrase, number {n % 9}, said again") for n in range(30)
     ]
     assert survey_logs(phrases).text == ()
     states = [episode((f"said {n}", n % 2)) for n in range(30)]
-    assert survey_logs(states).text == ("state",)
+    assert (survey_logs(states).text, survey_logs(states).is_conversation) == (("state",), True)
+    with pytest.raises(LogError, match="text in state"):
+        survey_logs(states).layout()
+
+
+def test_users_who_come_back_are_labels_and_requests_are_text():
+    users = [episode(("s", n % 2), context=f"user {n % 200}") for n in range(400)]
+    assert survey_logs(users).layout().contexts.size == 200
+    once = [episode(("s", n % 2), context=f"user {n}") for n in range(400)]
+    assert survey_logs(once).layout().contexts == Text()
+    parts = survey_logs(users[:200])
+    parts.merge(survey_logs(users[200:]))
+    assert parts.layout() == survey_logs(users).layout()
+    asked = [episode(("s", n % 2), context={"request": f"tea {n}", "profile": "plain"}) for n in range(20)]
+    assert survey_logs(asked).is_conversation
+
+
+def test_contexts_of_strings_and_numbers_are_records():
+    logs = [
+        episode(
+            ("s", n % 2), context={"age": 20 + n, "country": "de" if n % 3 else "fr", "note": f"note {n}"}
+        )
+        for n in range(30)
+    ]
+    layout = survey_logs(logs).layout()
+    country = Finite(("de", "fr"), open=True)
+    assert layout.contexts == Record({"age": Vectors(1), "country": country, "note": Text()})
+    assert Layout.from_json(layout.to_json()) == layout
+    reader = LogReader(layout, CountingEncoder())
+    found = reader.read(logs[0].to_json(), line=1)
+    np.testing.assert_array_equal(
+        found.context, [20, 0, 1, 0, 1, 0, 1, 0]
+    )  # a number, a label, vowels of a text
+    assert reader.seen.contexts == Vectors(8)
+    without = episode(("s", 0), context={"age": 20, "country": "de"})
+    assert reader.read(without.to_json(), line=1).rule == "unknown-value"
+    new = reader.read(episode(("s", 0), context={"age": 1, "country": "it", "note": ""}).to_json(), line=1)
+    assert new.context[1:3].tolist() == [0, 0]
+
+
+def test_texts_of_several_episodes_are_encoded_together():
+    encoder = CountingEncoder()
+    logs = [episode(("s", n % 2), feedback=f"sentence number {n}") for n in range(30)]
+    reader = LogReader(survey_logs(logs).layout(), encoder)
+    reader.look_ahead([each.to_json() for each in logs])
+    assert [len(texts) for texts in encoder.asked] == [30]
+    silent = reader.read(episode(("s", 0), feedback=None).to_json(), line=1)
+    assert np.isnan(silent.feedback).all()
 
 
 def test_mixed_kinds_are_refused():

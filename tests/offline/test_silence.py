@@ -129,7 +129,7 @@ def test_logs_of_silence_alone_are_refused():
         fit([replace(episode, feedback=None) for episode in ALL[:100]])
 
 
-def test_beside_vectors_absent_feedback_is_missing():
+def test_beside_vectors_absent_feedback_is_missing_unless_it_counts():
     env = random_mdp(1, RandomMDPSettings(layers=1, states=1, actions=4, homogeneous=0))
     logs = [replace(e, feedback=[float(e.feedback), 1.0]) for e in draw_logs(env.mdp, 600, seed=0)]
     logs = [replace(e, feedback=None) if n % 3 == 0 else e for n, e in enumerate(logs)]
@@ -139,8 +139,8 @@ def test_beside_vectors_absent_feedback_is_missing():
     gathered = gather(LogSource(logs), layout)
     assert (gathered.teaching.left_out, len(gathered.teaching.known)) == ({"silent": 200}, 400)
     assert gathered.visits.sum() == 600
-    given = gather(LogSource(logs), replace(layout, silence="counts"))  # a vector it cannot be
-    assert given.teaching.left_out == {"silent": 200}
+    given = gather(LogSource(logs), replace(layout, silence="counts"))  # a vector of NaN
+    assert (given.teaching.left_out, len(given.teaching.known)) == ({}, 600)
 
 
 @pytest.mark.parametrize(("command", "verdict"), [("fit", "works with caution"), ("diagnose", "works")])

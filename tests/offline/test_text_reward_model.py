@@ -219,7 +219,7 @@ def test_episodes_that_are_not_text_are_set_aside(model, logs):
 
 def test_contexts_with_request_and_profile_are_of_the_format(logs):
     assert find_fault(logs[0].to_json()) is None
-    for context in ({"request": None}, {"profile": "plain"}, {"request": "tea", "mood": "good"}):
+    for context in ({"request": None}, {"profile": ["plain"]}, {"request": "tea", "mood": None}):
         assert find_fault(logs[0].to_json() | {"context": context}).rule == "no-context"
 
 

@@ -97,7 +97,7 @@ def test_known_outcomes_turn_what_an_agent_learns():
 
 
 @pytest.mark.compiled
-def test_vectors_are_learned_by_the_papers_stage(tmp_path):
+def test_vectors_are_learned_by_the_stage_that_generalises(tmp_path):
     env = random_mdp(1, RandomMDPSettings(layers=2, states=2, actions=4, vectors=2, homogeneous=0))
     uniform = LEARNERS["uniform"].make(env.layout, Settings(DecoderSettings(0.8, 1.2), recipe="paper"), 0)
     path = tmp_path / "logs.jsonl"
@@ -105,9 +105,11 @@ def test_vectors_are_learned_by_the_papers_stage(tmp_path):
         Simulation(uniform, GymSource(env), seed=0, log=log).run(2500)
     agent = fit(path).train(path)
     agent.save(tmp_path / "agent.tacit")
-    agent = Agent.load(tmp_path / "agent.tacit")
-    assert agent.stage.name == "policy learning"
-    regrets = Simulation(agent, GymSource(env), seed=5, mdp=env.mdp).run(200).regrets
+    loaded = Agent.load(tmp_path / "agent.tacit")
+    assert (loaded.stage.name, loaded.stage.episodes) == ("generalising", 2500)
+    loaded.save(tmp_path / "again.tacit")
+    assert (tmp_path / "agent.tacit").read_bytes() == (tmp_path / "again.tacit").read_bytes()
+    regrets = Simulation(loaded, GymSource(env), seed=5, mdp=env.mdp).run(300).regrets
     assert np.mean(regrets) < 0.05
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tacit.logs.encoding import LogReader
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
 from tacit.offline.diagnosis import LogDiagnosis
@@ -33,7 +32,7 @@ def diagnose_table(
 ) -> TableDiagnosis:
     """Return the diagnosis of logs by a model: its own, with the outcomes that these logs know held against it."""
     known: list[KnownOutcome] = []
-    for episode in read_through(source, LogReader(meanings.layout).read, problems, progress):
+    for episode in read_through(source, meanings.reader.read, problems, progress, meanings.ahead):
         if len(known) < MOST_ANCHORS and (outcome := known_outcome(episode)) is not None:
             known.append(outcome)
     outcomes = count_outcomes(meanings.reading, known)

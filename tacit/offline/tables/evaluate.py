@@ -19,7 +19,6 @@ from scipy.special import ndtri
 
 from tacit.base.arrays import FloatArray
 from tacit.decoding.judgement import UNKNOWN
-from tacit.logs.encoding import LogReader
 from tacit.logs.problems import Problems
 from tacit.logs.reading import LogSource, Progress
 from tacit.logs.record import LogError
@@ -55,7 +54,7 @@ def evaluate_table(
     progress: Progress | None,
 ) -> Evaluation:
     """Return what a policy would have earned in the logged episodes' place; see `tacit.offline.tables.policies`."""
-    episodes = read_through(source, LogReader(meanings.layout).read, problems, progress)
+    episodes = read_through(source, meanings.reader.read, problems, progress, meanings.ahead)
     return evaluate_paths(collect_paths(meanings.layout, meanings.reading, episodes), meanings, policy)
 
 

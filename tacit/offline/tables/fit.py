@@ -1,4 +1,4 @@
-"""Fitting a model to logs of labels and vectors.
+"""Fitting a model to logs of labels, vectors, and texts beside them.
 
 What the tuples say of each last state and context group is judged as the fast recipe judges it
 (`tacit.decoding.judgement`), and the certificate says what that rests on.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from tacit.decoding.reading import Reading
+from tacit.decoding.understanding import Understanding
 from tacit.offline.model import RewardModel
 from tacit.offline.propensities import Propensities, find_estimated
 from tacit.offline.request import CHECK, IGNORE, SETTLE, FitRequest
@@ -46,7 +48,7 @@ class TableFitting:
         gathered = self._gather()
         accepted = gathered.accept_unknown()
         check_learnable(gathered, self.request.problems)
-        reading, counts = gathered.count(self.request.seed)
+        reading, counts = gathered.count(self.request.seed, self.request.c)
         known = gathered.anchors if self.request.anchors != IGNORE else []
         outcomes, nothing = count_outcomes(reading, known), count_outcomes(reading, [])
         total = counts.total
@@ -61,6 +63,7 @@ class TableFitting:
                 *find_turned(reading, blind.judged, meanings.judged, meanings.outcomes),
                 *find_uneven_weights(total.n.total, total.effective_size),
                 *find_how_unknown_were_taken(accepted, gathered.teaching.unknown.seen),
+                *find_how_read(reading, int(total.n.total)),
                 *find_unlisted_places(len(places), blind.judgements),
             ]
         )
@@ -109,6 +112,20 @@ def find_how_unknown_were_taken(accepted: float | Propensities | None, n: int) -
         yield from find_estimated(accepted)
     else:
         yield from find_inferred_uniformity(accepted, n)
+
+
+def find_how_read(reading: Reading, counted: int) -> Iterator[Finding]:
+    """Yield what contexts and feedback were read by, if they were not counted as they are."""
+    if isinstance(reading, Understanding):
+        words = "" if reading.cells is None else f" Feedback falls into {reading.cells.n_words - 1} words."
+        yield Finding(
+            "read-by-fit",
+            "info",
+            "",
+            f"Contexts are grouped by the action that pleases them most, and feedback is like a reward or not, as "
+            f"other episodes taught; the {counted:,} that are counted here are none of those.{words}",
+            "Nothing needs to be done.",
+        )
 
 
 def find_in_counts(blind: TableMeanings, gathered: Gathered) -> Iterator[Finding]:

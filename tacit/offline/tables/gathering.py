@@ -1,10 +1,11 @@
-"""The pass over logs that gathers tuples: of finite data counts, of vectors a sample, so that memory is bounded.
+"""The pass over logs that gathers tuples: of few labels counts, of all else a sample, so that memory is bounded.
 
-Of finite data counts add up, so that pieces of the logs can be gathered apart, by whatever engine.
+Counts add up, so that pieces of the logs can be gathered apart, by whatever engine.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +14,7 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.counts import SeenCounts, TupleCounts, flat_cells
-from tacit.decoding.reading import FiniteReading, Reading, fit_reading
+from tacit.decoding.reading import FiniteReading, Reading, understand
 from tacit.decoding.tuples import (
     Reservoir,
     TupleRow,
@@ -22,7 +23,8 @@ from tacit.decoding.tuples import (
     is_finite,
 )
 from tacit.learning.early_endings import find_passing_among
-from tacit.logs.encoding import EncodedEpisode, LogReader
+from tacit.learning.generalising import is_counted
+from tacit.logs.encoding import EncodedEpisode
 from tacit.logs.labels import ABANDONED, SILENT
 from tacit.logs.pieces import Piece
 from tacit.logs.problems import KeptProblems, Problem, Problems, nothing_usable
@@ -38,15 +40,20 @@ from tacit.offline.propensities import (
     weigh_counts,
 )
 from tacit.offline.tables.anchors import MOST_ANCHORS, KnownOutcome, known_outcome
+from tacit.offline.tables.reader import ahead_of, reader_of
 from tacit.offline.teaching import UNIFORM_LEVEL, NothingToLearnError, Teaching, uniformity_p_value
 from tacit.problem.layout import Layout
+from tacit.problem.spaces import Encoded, Finite
 
 HELD_BACK = 5
 """The tuple of every fifth line is held back to validate."""
 FLUSH = 50_000
 """Tuples kept as rows before they are counted."""
 MOST_TUPLES = 200_000
-"""Tuples kept of logs with vectors: a uniform sample of all, so that memory is bounded."""
+"""Tuples kept of logs that are not counted: a uniform sample of all, so that memory is bounded."""
+MOST_TOLD_APART = 20_000_000
+"""Labels of contexts times (ending, action, word) up to which many labels are read by what they have in common, for
+which arrays of these are made; beyond, each is counted by itself."""
 
 
 @dataclass
@@ -91,15 +98,15 @@ class SplitCounts:
 class Gathered:
     """What one pass over the logs leaves: the tuples that teach, and what was met on the way.
 
-    `counted` holds, of finite data, the tuples that are no longer kept as rows; `actions`, of vectors, how often each
-    was taken, (S_H, K): both by whether their probability is known.
+    `counted` holds, of few labels, the tuples that are no longer kept as rows; `actions`, of all else, how often each
+    was taken, by its cell in (S_H, X, 1, K), X being 1 for vectors: both by whether their probability is known.
     """
 
     layout: Layout
     teaching: Teaching[TupleRow]
     counted: dict[str, SplitCounts]
     visits: FloatArray  # (S_H,)
-    actions: dict[str, FloatArray]
+    actions: dict[str, Counter[int]]
     taken: FloatArray  # (S_H, K), where episodes can end early; without rows elsewhere
     over: FloatArray  # the same, of those that ended
     order: Thinned = field(default_factory=Thinned)  # actions of unknown probability
@@ -108,14 +115,14 @@ class Gathered:
     @staticmethod
     def empty(layout: Layout, assume_uniform: bool) -> Gathered:
         """Return what a pass begins with."""
-        finite, names = is_finite(layout), ("known", "unknown")
-        most = None if finite else MOST_TUPLES
+        counted, names = counts_labels(layout), ("known", "unknown")
+        most = None if counted else MOST_TUPLES
         return Gathered(
             layout,
             Teaching(Reservoir(most), Reservoir(most), assume_uniform),
-            {name: SplitCounts.empty(FiniteReading(layout)) for name in names} if finite else {},
+            {name: SplitCounts.empty(FiniteReading(layout)) for name in names} if counted else {},
             np.zeros(layout.endings.size),
-            {} if finite else {name: np.zeros(layout.endings.mask.shape) for name in names},
+            {} if counted else {name: Counter() for name in names},
             *np.zeros((2, *(layout.endings.mask.shape if layout.ends_early else (0, 0)))),
         )
 
@@ -140,12 +147,27 @@ class Gathered:
         kept, weight = admitted
         kept.add((episode.context, s, a, episode.feedback, weight, episode.position))
         if kept is self.teaching.unknown:
-            group = int(episode.context) if self.counted else 0
-            self.order.add(TakenAction(s, group, a))
+            self.order.add(TakenAction(s, self._group(episode.context), a))
         if self.actions:
-            self.actions["known" if kept is self.teaching.known else "unknown"][s, a] += 1
+            name = "known" if kept is self.teaching.known else "unknown"
+            self.actions[name][self._cell(episode.context, s, a)] += 1
         if kept.most is None and len(kept) >= FLUSH:
             self.flush()
+
+    def _group(self, context: Encoded) -> int:
+        """Return what the policy of the logs may depend on: the label of a context, 0 of a vector."""
+        return int(context) if isinstance(self.layout.contexts, Finite) else 0
+
+    def _cell(self, context: Encoded, s: int, a: int) -> int:
+        """Return where an action is counted in (S_H, X, 1, K)."""
+        _, X, _, K = self._tried_shape
+        return (s * X + self._group(context)) * K + a
+
+    @property
+    def _tried_shape(self) -> tuple[int, int, int, int]:
+        contexts = self.layout.contexts
+        X = contexts.room if isinstance(contexts, Finite) else 1
+        return self.layout.endings.size, X, 1, self.layout.max_actions
 
     def _count_passages(self, episode: EncodedEpisode) -> None:
         """Count how often each action was taken where an episode could have ended, and how often it did."""
@@ -189,7 +211,7 @@ class Gathered:
     def tried(self, name: str) -> SeenCounts:
         """Return how often each action was taken in each place, (S_H, X, 1, K), X being 1 for vectors."""
         if self.actions:
-            return SeenCounts.of_dense(self.actions[name][:, None, None, :])
+            return self._seen(self.actions[name])
         waiting = Tuples.from_rows((self.teaching.known if name == "known" else self.teaching.unknown).rows)
         counted = self.counted[name].total.n.over_values()
         groups = waiting.contexts.astype(np.int64)
@@ -212,7 +234,7 @@ class Gathered:
             self.flush()
             self.counted["known"].merge(self.counted["unknown"])
         else:
-            self.actions["known"] = self.actions["known"] + self.actions["unknown"]
+            self.actions["known"] += self.actions["unknown"]
         return accepted
 
     def _weigh_unknown(self, tried: SeenCounts) -> Propensities | None:
@@ -225,14 +247,12 @@ class Gathered:
             weighed = (weigh_counts(part, found.weights) for part in (counts.fitted, counts.held))
             self.counted["known"].merge(SplitCounts(*weighed))
         else:
-            K = tried.shape[3]
             weights = dict(zip(found.weights.cells.tolist(), found.weights.numbers.tolist(), strict=True))
             for x, s, a, y, _, position in self.teaching.unknown.take():
-                if (weight := weights.get(s * K + a)) is not None:
+                if (weight := weights.get(self._cell(x, s, a))) is not None:
                     self.teaching.known.rows.append((x, s, a, y, weight, position))
-            used = np.zeros_like(self.actions["unknown"])
-            used.flat[found.weights.cells] = self.actions["unknown"].flat[found.weights.cells]
-            self.actions["known"] = self.actions["known"] + used
+            taken = self.actions["unknown"]
+            self.actions["known"] += Counter({cell: taken[cell] for cell in weights})
         return found if found.tuples else None
 
     def _split_unknown(self) -> tuple[SeenCounts, SeenCounts]:
@@ -241,21 +261,38 @@ class Gathered:
             self.flush()
             counts = self.counted["unknown"]
             return counts.fitted.n.over_values(), counts.held.n.over_values()
-        parts = np.zeros((2, *self.actions["unknown"].shape))
-        for _, s, a, _, _, position in self.teaching.unknown.rows:
-            parts[int(position % HELD_BACK == 0), s, a] += 1
-        fitted, held = (SeenCounts.of_dense(part[:, None, None, :]) for part in parts)
-        return fitted, held
+        parts: tuple[Counter[int], Counter[int]] = Counter(), Counter()
+        for x, s, a, _, _, position in self.teaching.unknown.rows:
+            parts[position % HELD_BACK == 0][self._cell(x, s, a)] += 1
+        return self._seen(parts[0]), self._seen(parts[1])
 
-    def count(self, seed: int) -> tuple[Reading, SplitCounts]:
-        """Return the reading, fitted if data are vectors, and the counts of its tuples."""
+    def _seen(self, taken: Counter[int]) -> SeenCounts:
+        cells = np.array(sorted(taken), dtype=np.int64)
+        return SeenCounts(
+            self._tried_shape, cells, np.array([taken[c] for c in cells.tolist()], dtype=np.float64)
+        )
+
+    def count(self, seed: int, c: float = 0.0) -> tuple[Reading, SplitCounts]:
+        """Return the reading, fitted if labels are not counted, and the counts of its tuples.
+
+        A place where nothing is told is worth c.
+        """
         if self.counted:
             self.flush()
             return FiniteReading(self.layout), self.counted["known"]
-        reading, counted = fit_reading(self.layout, Tuples.from_rows(self.teaching.known.take()), seed)
+        tuples = Tuples.from_rows(self.teaching.known.take())
+        reading, counted = understand(reader_of(self.layout).seen, tuples, c, seed)
         counts = SplitCounts.empty(reading)
         counts.add(reading, counted)
         return reading, counts
+
+
+def counts_labels(layout: Layout) -> bool:
+    """Return whether contexts and feedback are counted as they are: few labels, or too many to be told apart."""
+    if is_counted(layout) or not is_finite(layout):
+        return is_counted(layout)
+    S, X, V, K = counted_shape(layout)
+    return S * X * V * K > MOST_TOLD_APART
 
 
 def gather(
@@ -266,8 +303,8 @@ def gather(
     progress: Progress | None = None,
 ) -> Gathered:
     """Return the tuples of the logs; an episode that the layout cannot encode goes to `problems`."""
-    gathered = Gathered.empty(layout, assume_uniform)
-    for episode in read_through(source, LogReader(layout).read, problems, progress):
+    gathered, reader = Gathered.empty(layout, assume_uniform), reader_of(layout)
+    for episode in read_through(source, reader.read, problems, progress, ahead_of(reader)):
         gathered.add(episode)
     return gathered
 
@@ -281,8 +318,12 @@ def gather_pieces(
     progress: Progress | None = None,
 ) -> Gathered:
     """Return the tuples of pieces of logs that an engine deals out; of finite data alone."""
-    if not is_finite(layout):
-        raise LogError(f"the engine {engine} counts labels, got vectors in the logs; leave the engine out")
+    if not counts_labels(layout):
+        raise LogError(
+            f"the engine {engine} counts few labels, got contexts {layout.contexts!r} and feedback "
+            f"{layout.feedback!r}"[:300]
+            + "; leave the engine out"
+        )
     own, gathered = problems if problems is not None else Problems(), Gathered.empty(layout, assume_uniform)
     for part, kept in deal_pieces(pieces, partial(Gatherer, layout, assume_uniform), engine):
         gathered.merge(part)
@@ -301,7 +342,7 @@ class Gatherer:
     """Gathers the tuples of pieces, in a worker."""
 
     def __init__(self, layout: Layout, assume_uniform: bool) -> None:
-        self._reader, self._assume_uniform = LogReader(layout), assume_uniform
+        self._reader, self._assume_uniform = reader_of(layout), assume_uniform
 
     def __call__(self, entries: Iterable[LogEntry]) -> tuple[Gathered, list[tuple[Problem, bytes]]]:
         """Return the tuples of the lines or rows of a piece, and what was wrong with them."""

@@ -46,6 +46,8 @@ from tacit.logs.labels import (
     Decoded,
 )
 from tacit.logs.record import EpisodeRecord, Fault
+from tacit.offline.passes import LookAhead
+from tacit.offline.tables.reader import ahead_of, reader_of
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Encoded
 
@@ -191,15 +193,21 @@ class TableMeanings:
         """Return the meanings that `to_tree` described."""
         saved = Saved.of(tree)
         layout = Layout.from_json(saved.part("layout"))
-        reading = reading_from_state(layout, saved.part("reading"))
+        reading = reading_from_state(reader_of(layout).seen, saved.part("reading"))
         counts = SeenCounts.from_state(reading.counted, saved.part("counts"))
         outcomes = restore_outcomes(counts.shape, saved.part("outcomes"))
         passing = saved.indices("passing", layout.endings.mask.size)
         return cls(layout, reading, counts, saved.number("c", 0, 1), outcomes, passing)
 
     @cached_property
-    def _reader(self) -> LogReader:
-        return LogReader(self.layout)
+    def reader(self) -> LogReader:
+        """Return who encodes episodes in the layout."""
+        return reader_of(self.layout)
+
+    @property
+    def ahead(self) -> LookAhead | None:
+        """Return what has texts encoded together before each is read, None where there are none."""
+        return ahead_of(self.reader)
 
     @cached_property
     def _known(self) -> dict[Any, Decoded]:
@@ -209,7 +217,7 @@ class TableMeanings:
     def _encode(
         self, context: Any, state: Any, feedback: Any, action: Any, steps: int, key: tuple[Any, ...] | None
     ) -> EpisodeEnd | Decoded | Fault:
-        reader = self._reader
+        reader = self.reader
         if steps > reader.steps or (steps < reader.steps and not self.layout.ends_early):
             return mixed_horizon(steps, reader.steps)
         s = reader.state_index(steps - 1, state)

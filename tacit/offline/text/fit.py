@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.logs.met_values import MOST_LABELS
 from tacit.logs.problems import Problems
 from tacit.logs.record import LogError, NothingUsableError
-from tacit.logs.survey import MOST_LABELS, MOST_PHRASES, Survey
+from tacit.logs.survey import MOST_PHRASES, Survey
 from tacit.offline.estimators import effective_size
 from tacit.offline.model import RewardModel
 from tacit.offline.request import SETTLE, FitRequest
@@ -97,8 +98,8 @@ class TextFitting:
             yield
         except NothingUsableError as error:
             raise NothingUsableError(
-                f"{error}; logs are read as conversations where some of context, state, action and feedback are text "
-                f"(here {', '.join(self.survey.text)}: more than {MOST_LABELS} different strings, or hardly one seen "
+                f"{error}; logs are read as conversations where states or actions are text, or contexts requests (here "
+                f"{', '.join(self.survey.text)}: more than {MOST_PHRASES:,} different strings, or hardly one seen "
                 "twice), where they are labels write fewer of them or give a layout"
             ) from None
 

@@ -69,6 +69,10 @@ class TextMeanings:
         """Return the constants of J: those of the text agent, with this model's c."""
         return text_decoder(self.c)
 
+    @property
+    def ahead(self) -> None:
+        """Return nothing: reactions are encoded together when they are decoded."""
+
     def read(self, record: EpisodeRecord) -> Reaction | Decoded | Fault:
         """Return the reaction with which an episode ended, what is known at once, or the rule that it breaks."""
         read = read_text(record, self.horizon, self.silence)

@@ -21,6 +21,8 @@ BATCH = 64
 """Texts encoded at once, all of about one length: more was not faster on two cores."""
 MOST_TOKENS = 256
 """A longer text is cut to this many tokens (MiniLM was trained on no longer ones); its beginning is kept."""
+LONGEST = MOST_TOKENS + 32
+"""Tokens of a text with its prompt."""
 REACTION_PROMPT = 'A person reacted with the words: "{}" The person is'
 PROFILE_PROMPT = 'About a customer: "{}" In short, this person is'
 """Ask SmolLM2 to sum a text up: its state after the last word is what is read."""
@@ -89,10 +91,13 @@ class BundledEncoder:
                 found |= dict(zip(rows, self._words(batch), strict=True))
         return [found[row] for row in range(len(texts))]
 
-    def sentences(self, texts: Sequence[str]) -> Float32Array:
-        """Return MiniLM's sentence vectors, (n, 384): the mean over tokens, of length 1."""
+    def sentences(self, texts: Sequence[str], alike: bool = False) -> Float32Array:
+        """Return MiniLM's sentence vectors, (n, 384): the mean over tokens, of length 1.
+
+        `alike` puts only texts of as many tokens into a batch, so that each has the vector that it has alone.
+        """
         vectors = np.empty((len(texts), 384), np.float32)
-        for rows, batch in batches(texts):
+        for rows, batch in self._alike(texts) if alike else batches(texts):
             with self._lock:
                 tokens = self._tokens(self._minilm[1], batch)
                 states = run(self._minilm[0], tokens).last_hidden_state.numpy()
@@ -107,6 +112,17 @@ class BundledEncoder:
     def profiles(self, texts: Sequence[str]) -> Float32Array:
         """Return SmolLM2's state after `PROFILE_PROMPT`, (n, 576)."""
         return self._read(PROFILE_PROMPT, texts)
+
+    def _alike(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
+        """Yield row numbers and texts, texts of as many tokens together."""
+        with self._lock:
+            tokens = self._minilm[1](list(texts), truncation=True, max_length=LONGEST)["input_ids"]
+        sizes = np.array([len(each) for each in tokens])
+        for size in np.unique(sizes):
+            same = np.flatnonzero(sizes == size).tolist()
+            for start in range(0, len(same), BATCH):
+                rows = same[start : start + BATCH]
+                yield rows, [texts[row] for row in rows]
 
     def _read(self, prompt: str, texts: Sequence[str]) -> Float32Array:
         vectors = np.empty((len(texts), self.reading_size), np.float32)
@@ -132,9 +148,8 @@ class BundledEncoder:
         return text if len(tokens) <= MOST_TOKENS else str(tokenizer.decode(tokens[:MOST_TOKENS]))
 
     def _tokens(self, tokenizer: Any, texts: Sequence[str], **options: Any) -> Any:
-        longest = MOST_TOKENS + 32  # room for the prompt
         return tokenizer(
-            list(texts), return_tensors="pt", padding=True, truncation=True, max_length=longest, **options
+            list(texts), return_tensors="pt", padding=True, truncation=True, max_length=LONGEST, **options
         )
 
 
