@@ -27,6 +27,7 @@ from tacit.base.saved import Saved
 from tacit.decoding.counts import RunningCounts, SeenCounts
 from tacit.decoding.tuples import Tuples, TupleStore, counted_shape, is_finite
 from tacit.decoding.understanding import RANKED_VALUES, Understanding, fit_understanding, ranked_layout
+from tacit.decoding.word_sharpening import understand_sharply
 from tacit.learning.episode import Episode
 from tacit.learning.outlook import Outlook, Planner
 from tacit.learning.places import restore_outcomes
@@ -185,7 +186,7 @@ class GeneralisingLearning:
             return self
         if self._settings.fast.fits == INLINE:
             return self._adopt(self._fit(n), n)
-        self._beside.begin(_fit_beside, self._layout, self.tuples.tuples(), *self._known)
+        self._beside.begin(fit_tuples, self._layout, self.tuples.tuples(), *self._known)
         return self
 
     def stop(self) -> None:
@@ -194,7 +195,7 @@ class GeneralisingLearning:
 
     def _fit(self, n: int) -> Understanding:
         """Return what the first n tuples tell."""
-        return fit_understanding(self._layout, self.tuples.tuples().part(slice(n)), *self._known)
+        return fit_tuples(self._layout, self.tuples.tuples().part(slice(n)), *self._known)[1]
 
     @property
     def _known(self) -> tuple[float, Understanding | None]:
@@ -344,10 +345,12 @@ class GeneralisingLearning:
         return rows
 
 
-def _fit_beside(
+def fit_tuples(
     layout: Layout, tuples: Tuples, c: float, before: Understanding | None
 ) -> tuple[int, Understanding]:
-    """Return how many tuples there are, and what they tell."""
+    """Return how many tuples there are, and what they tell; until that is sure, vectors are cut in several ways."""
+    if before is None:
+        return len(tuples), understand_sharply(layout, tuples, c)
     return len(tuples), fit_understanding(layout, tuples, c, before)
 
 

@@ -83,7 +83,9 @@ def learn_generalising(
         return GeneralisingLearning.from_tuples(setup, TupleStore(setup.layout), dynamics, n, known)
     marked = thin_to_uniform(tuples, np.random.default_rng([len(tuples), 5]))
     understood = fit_understanding(setup.layout, marked, meanings.c, known if known.is_sure else None)
-    if isinstance(understood.model, PersonalMeaning):  # the others were looked at, too: it was held against them
+    if isinstance(
+        understood.model, PersonalMeaning
+    ):  # the others were looked at, too: it was held against them
         looked = np.bincount(marked.states[marked.weights == 1], minlength=setup.layout.endings.size)
         understood = replace(understood, model=replace(understood.model, looked=looked, steady=True))
     store = TupleStore(setup.layout, marked.to_rows())
