@@ -69,6 +69,13 @@ def fit_personal_meaning(
     if before is not None and not _continues(before, said, mask, n_words):
         before = None
     chosen = _choose(said, uniform, mask, n_words, generator, before)
+    return _fit_all(said, uniform, mask, chosen, generator)
+
+
+def _fit_all(
+    said: Said, uniform: BoolArray, mask: BoolArray, chosen: Chosen, generator: np.random.Generator
+) -> PersonalMeaning:
+    """Return a chosen form fitted to all tuples, as far as they are not too many."""
     rows = _sample(said, uniform, generator)
     fitted_to = said.part(rows)
     heard, order = hear(chosen.basis(fitted_to.contexts), *fitted_to[1:], len(mask))
