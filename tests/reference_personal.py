@@ -29,13 +29,22 @@ def said_slowly(linear, s, a, w, units, theta, gamma, delta):
     return likelihood, f * one / likelihood
 
 
-def cost_slowly(linear, endings, actions, words, mask, parameters, ridge, minority_cost, rho=None):
-    """Return what parameters cost: minus the log likelihood, the minority, and the ridge."""
+def shared_slowly(u, s, gamma, delta):
+    """Return sum_w g_0(w) g_1(w) at an ending."""
+    zero, one = (chances([(gamma[r, v] + delta[r, s, v]) @ u for v in range(gamma.shape[1])]) for r in (0, 1))
+    return sum(g_0 * g_1 for g_0, g_1 in zip(zero, one, strict=True))
+
+
+def cost_slowly(
+    linear, endings, actions, words, mask, parameters, ridge, minority_cost, overlap_cost, rho=None
+):
+    """Return what parameters cost: minus the log likelihood, the minority, words of both sides, and the ridge."""
     units, theta, gamma, delta = parameters
     total = 0.0
     for i, (s, a, w) in enumerate(zip(endings, actions, words, strict=True)):
         likelihood, pleased = said_slowly(linear[i], s, a, w, units, theta, gamma, delta)
         u = np.array([*linear[i], *(math.tanh(unit @ linear[i]) for unit in units)])
+        total += overlap_cost * shared_slowly(u, s, gamma, delta)
         if rho is None:
             total -= math.log(likelihood)
         else:

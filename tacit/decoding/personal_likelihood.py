@@ -9,7 +9,8 @@ Given the context x, the ending s and whether the person is pleased, a word does
 with u(x) = (1, z, tanh(A (1, z))) of the standardised context z (`tacit.decoding.context_bases`). Gamma is what words
 mean everywhere, Delta how that differs at an ending; the units A serve both sides. Within a context (f, g_1, g_0) and
 (1 - f, g_0, g_1) are equally likely. The belief that rewarding actions are the minority tells them apart: it costs
-where mean_a f(x_i, s_i, a) > 1/2.
+where mean_a f(x_i, s_i, a) > 1/2. Nor does likelihood tell f = 1/2 of which half the pleased say one word from f = 1 of
+whom half say another where no other action is taken: it costs a little where both sides say the same.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from tacit.base.jit import kernel
 
 MINORITY_COST = 100.0
 """Nats a tuple, times the square of how far mean f is above a half; with a tenth of it regions stayed upside down."""
+OVERLAP_COST = 0.05
+"""Nats a tuple, times sum_w g_0(w) g_1(w): where tuples leave open how many words both sides say, few. It decides where
+other actions are hardly taken, and shifts little where they are."""
 LEAST_GAIN = 1e-6
 """The share of the cost that a step must gain."""
 LEAST = 1e-12
@@ -190,12 +194,12 @@ def tuple_costs(
     K, back = len(allowed), np.empty_like(logits)
     lower(logits, K, back)
     np.exp(back, out=back)
-    kinds, above = np.empty((4, len(logits))), np.empty(len(logits))
+    kinds, above = np.empty((5, len(logits))), np.empty(len(logits))
     turn_to_gradient(
         logits, back, actions, words, allowed, np.zeros(0) if known is None else known, kinds, above
     )
-    f, one, zero, rho = kinds
-    cost = MINORITY_COST * float((above**2).sum())
+    f, one, zero, rho, shared = kinds
+    cost = MINORITY_COST * float((above**2).sum()) + OVERLAP_COST * float(shared.sum())
     if known is None:
         return cost - float(np.log(f * one + (1 - f) * zero).sum()), back
     return cost - float((rho * np.log(f * one) + (1 - rho) * np.log((1 - f) * zero)).sum()), back
@@ -227,7 +231,10 @@ def turn_to_gradient(
     kinds: FloatArray,
     above: FloatArray,
 ) -> None:
-    """Turn exponentials (n, K + 2 W) into the gradient, and write f, g_1(w_i), g_0(w_i), rho, and mean f above 1/2."""
+    """Turn exponentials (n, K + 2 W) into the gradient.
+
+    Write f, g_1(w_i), g_0(w_i), rho and sum_w g_0(w) g_1(w) into `kinds`, and mean f above 1/2 into `above`.
+    """
     K, count = len(allowed), max(allowed.sum(), 1)
     W, chances = (logits.shape[1] - K) // 2, np.zeros(K)
     for i in range(len(words)):
@@ -245,9 +252,13 @@ def turn_to_gradient(
         f = min(max(chances[taken], LEAST), 1 - LEAST)
         zero, one = max(back[i, K + said], LEAST), max(back[i, K + W + said], LEAST)
         rho = known[i] if len(known) else f * one / (f * one + (1 - f) * zero)
+        shared = 0.0
         for w in range(W):
-            back[i, K + w] *= 1 - rho
-            back[i, K + W + w] *= rho
+            shared += back[i, K + w] * back[i, K + W + w]
+        for w in range(W):
+            g_0, g_1 = back[i, K + w], back[i, K + W + w]
+            back[i, K + w] = g_0 * (1 - rho + OVERLAP_COST * (g_1 - shared))
+            back[i, K + W + w] = g_1 * (rho + OVERLAP_COST * (g_0 - shared))
         back[i, K + said] -= 1 - rho
         back[i, K + W + said] -= rho
         back[i, taken] = f - rho
@@ -256,7 +267,7 @@ def turn_to_gradient(
             for a in range(K):
                 slope = chances[a] * (1 - chances[a]) if allowed[a] else 0.0
                 back[i, a] += 2 * MINORITY_COST / count * above[i] * slope
-        kinds[0, i], kinds[1, i], kinds[2, i], kinds[3, i] = f, one, zero, rho
+        kinds[0, i], kinds[1, i], kinds[2, i], kinds[3, i], kinds[4, i] = f, one, zero, rho, shared
 
 
 class Told(NamedTuple):

@@ -10,6 +10,7 @@ from tacit.base.saved import Saved
 from tacit.decoding.personal_fit import fit_personal_meaning
 from tacit.decoding.personal_likelihood import (
     MINORITY_COST,
+    OVERLAP_COST,
     Parameters,
     Ridge,
     hear,
@@ -49,7 +50,8 @@ def test_the_cost_is_that_of_its_slow_twin(endings, units, above, known):
     rho = generator.random(len(w)) if known else None
     heard, order = hear(x, s, a, w, len(mask))
     cost, _ = penalised_cost(heard, mask, parameters, RIDGE, None if rho is None else rho[order])
-    assert cost == pytest.approx(cost_slowly(x, s, a, w, mask, parameters, RIDGE, MINORITY_COST, rho))
+    costs = MINORITY_COST, OVERLAP_COST
+    assert cost == pytest.approx(cost_slowly(x, s, a, w, mask, parameters, RIDGE, *costs, rho))
 
 
 @pytest.mark.parametrize("known", [False, True])
