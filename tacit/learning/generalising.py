@@ -96,6 +96,8 @@ class GeneralisingLearning:
         self.understanding: Understanding | None = None
         self.sure = False
         """Whether held-out tuples show that feedback depends on the action, so that episodes earn."""
+        self.steady = False
+        """Whether fresh looks have changed little, so that they become ever fewer."""
         S, K = setup.layout.endings.mask.shape
         self.ranked = RunningCounts((S, 1, RANKED_VALUES, K))
         """Tuples of uniform actions as they were read before they were learned from."""
@@ -120,6 +122,7 @@ class GeneralisingLearning:
         stage.tuples, stage.dynamics = tuples, dynamics
         stage.episodes = stage.explored = stage.lessons = episodes
         stage.understanding, stage.sure = understanding, understanding.is_sure
+        stage.steady = understanding.is_steady
         stage._due = int(GROWTH * n) + 1
         return stage
 
@@ -133,7 +136,7 @@ class GeneralisingLearning:
             return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
         chances, outlook = self._weigh(context, self.understanding)
         policy = self._earn(context, outlook.worth)
-        if draw < (LOOKS / (self.episodes + 1) if self.understanding.is_steady else UNSTEADY_LOOKS):
+        if draw < (LOOKS / (self.episodes + 1) if self.steady else UNSTEADY_LOOKS):
             policy[-1] = self._layout.uniform_policy[-1]
             return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
         policy[-1] = chances
@@ -209,6 +212,7 @@ class GeneralisingLearning:
         renewed = copy(self)
         renewed.understanding = understanding
         renewed.sure = self.sure or understanding.is_sure
+        renewed.steady = self.steady or understanding.is_steady
         renewed._due = int(GROWTH * n) + 1
         renewed.fits = (*self.fits, (n, self.lessons))
         renewed._replayed = replayed
@@ -238,6 +242,7 @@ class GeneralisingLearning:
             "lessons": self.lessons,
             "fits": np.array(self.fits, dtype=np.int64).reshape(-1, 2),
             "sure": self.sure,
+            "steady": self.steady,
             "ranked": self.ranked.seen().to_state(),
             "outcomes": self.outcomes.seen().to_state(),
             "understanding": None if self.understanding is None else self.understanding.to_state(),
@@ -256,7 +261,7 @@ class GeneralisingLearning:
         stage.lessons = saved.whole("lessons", stage.episodes)
         fits = saved.wholes("fits", (None, 2))
         stage.fits = tuple((int(n), int(lessons)) for n, lessons in fits)
-        stage.sure = saved.flag("sure")
+        stage.sure, stage.steady = saved.flag("sure"), saved.flag("steady")
         ranked = SeenCounts.from_state(ranked_layout(setup.layout), saved.part("ranked"), whole=True)
         stage.ranked = RunningCounts(ranked.shape, ranked)
         outcomes = restore_outcomes(ranked.shape, saved.part("outcomes"))
