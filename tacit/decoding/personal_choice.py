@@ -121,7 +121,7 @@ class Parts:
 
     def refine(self, known: Chosen) -> Chosen:
         """Return the form that is likeliest, begun with whoever was pleased by what is known, without its evidence."""
-        return self._best([self._recall(known)], known.form, weighed=False)
+        return self._best([self._recall(known)], known.form, finer=True)
 
     def lost(self, looked: Chosen, known: Chosen) -> float:
         """Return what the best actions by what was known lose by a fresh look, of what choosing is worth at all."""
@@ -137,10 +137,11 @@ class Parts:
         worth = float((best - average)[:, telling].sum())
         return float((best - chosen)[:, telling].sum()) / worth if worth > 0 else 0.0
 
-    def _best(self, beginnings: list[FloatArray], like: Form | None, weighed: bool = True) -> Chosen:
+    def _best(self, beginnings: list[FloatArray], like: Form | None, finer: bool = False) -> Chosen:
+        """Return the likeliest of some forms; of those that are `finer` than what is known, without its evidence."""
         found: list[tuple[Chosen, FormData]] = []
         paid = True
-        for form in list_forms(len(self.train.words), like) or FORMS[:1]:
+        for form in list_forms(len(self.train.words), like, finer) or FORMS[:1]:
             basis = form.basis(self.linear, self.train.contexts, self.generator)
             if basis is None or (form.terms == "units" and not paid):
                 continue
@@ -149,7 +150,7 @@ class Parts:
             best = max(found, key=lambda pair: pair[0].held_out)
             # Where units do not pay, other units will not either.
             paid = form.terms != "units" or best is found[-1]
-        return best[1].with_evidence(best[0]) if weighed else best[0]
+        return best[0] if finer else best[1].with_evidence(best[0])
 
     def _recall(self, known: Chosen) -> FloatArray:
         """Return rho (n,) by what is known."""

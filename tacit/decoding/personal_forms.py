@@ -67,10 +67,16 @@ MOST_REGIONS = 4
 """Numbers of regions that are tried, of those that there are tuples for the largest."""
 
 
-def list_forms(n: int, like: Form | None = None) -> list[Form]:
+FINENESS = {"constant": 0, "linear": 1, "units": 2}
+"""Of forms that are not regions."""
+
+
+def list_forms(n: int, like: Form | None = None, finer: bool = False) -> list[Form]:
     """Return the forms that n tuples may tell apart: of regions no more than two numbers.
 
-    Where a form is known, only those like it: as many regions or more, or all that are not regions.
+    Where a form is known, only those like it: as many regions or more, or all that are not regions; where they must be
+    `finer`, at least as fine ones. By tuples of a policy that has learned a coarser one may be as likely: what
+    it does tells who came.
 
     >>> [form.size for form in list_forms(1200) if form.terms == "regions"]
     [20, 40]
@@ -82,6 +88,6 @@ def list_forms(n: int, like: Form | None = None) -> list[Form]:
     if like is None:
         return others + regions[-MOST_REGIONS:]
     if like.terms not in REGIONS:
-        return others
-    finer = [form for form in regions if form.size >= like.size]
-    return finer[:MOST_REGIONS] or [form for form in FORMS if form[:2] == like[:2]]
+        return [form for form in others if not finer or FINENESS[form.terms] >= FINENESS[like.terms]]
+    more = [form for form in regions if form.size >= like.size]
+    return more[:MOST_REGIONS] or [form for form in FORMS if form[:2] == like[:2]]
