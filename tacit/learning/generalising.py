@@ -50,6 +50,7 @@ from tacit.problem.spaces import Encoded
 from tacit.trust.anchors import Anchor, encode_anchor
 from tacit.trust.diagnostics import diagnose
 from tacit.trust.findings import Finding
+from tacit.trust.held_out import rest_on_held_out
 
 FIRST_FIT, GROWTH = 250, 1.33
 """Tuples of the first fit, and how many times more there are at each that follows."""
@@ -212,6 +213,10 @@ class GeneralisingLearning:
         renewed = copy(self)
         renewed.understanding = understanding
         renewed.sure = self.sure or understanding.is_sure
+        if (
+            renewed.sure and not self.sure
+        ):  # what was read before anything was understood speaks against nothing
+            renewed.ranked = RunningCounts(self.ranked.seen().shape)
         renewed.steady = self.steady or understanding.is_steady
         renewed._due = int(GROWTH * n) + 1
         renewed.fits = (*self.fits, (n, self.lessons))
@@ -222,14 +227,11 @@ class GeneralisingLearning:
         """Return what tuples that were read before they were learned from show of what was understood, worst first."""
         settings, ranked = self._settings, ranked_layout(self._layout)
         outcomes = self.outcomes.seen() + self._read_anchors(anchors)
-        return diagnose(
-            ranked,
-            self.ranked.seen(),
-            settings.decoder,
-            settings.judgement,
-            visits=self.tuples.found,
-            outcomes=outcomes,
-        )
+        read, known = self.ranked.seen(), (settings.decoder, settings.judgement)
+        found = diagnose(ranked, read, *known, visits=self.tuples.found, outcomes=outcomes)
+        if self.understanding is None or not self.sure:
+            return found
+        return rest_on_held_out(found, self.understanding.model.gain, self.understanding.model.z)
 
     def to_state(self) -> dict[str, Any]:
         """Return the tuples, the dynamics and what was understood."""

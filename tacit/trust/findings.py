@@ -19,7 +19,7 @@ VERDICTS = {
     "info": "works",
 }
 """What the worst finding comes to."""
-BASES = ("understood", "feedback-tells")
+BASES = ("understood", "understood-by-fit", "feedback-tells")
 """The codes of findings that say what "works" rests on, with caution or without."""
 
 LISTED = 3
