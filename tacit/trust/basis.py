@@ -15,7 +15,6 @@ from tacit.problem.layout import Layout
 from tacit.trust.coverage import LET_GO, silent_tuples, total_tuples, weigh_share
 from tacit.trust.findings import Finding, count_places, list_places
 
-NOTHING_KNOWN = "nothing-known-yet"
 ENOUGH = 0.01
 """How often chance alone may tell actions apart in any place, of as many as there are."""
 LEFT_OPEN = 0.1
@@ -97,7 +96,7 @@ def nothing_known(judgements: Judgements) -> Finding:
             f"{count_places(len(judgements))}; where it was looked at, the best action may please up to {hope:.0%} "
             f"unseen, {unknown} could not be judged at all, and there may be last states that were not reached."
         )
-    return Finding(NOTHING_KNOWN, "unknown", "", evidence, remedy)
+    return Finding("nothing-known-yet", "unknown", "", evidence, remedy)
 
 
 def find_doubt(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tacit.trust.basis import NOTHING_KNOWN
 from tacit.trust.findings import Finding, worst_first
-
-BY_FIT = "understood-by-fit"
 
 
 def rest_on_held_out(found: Iterable[Finding], gain: float, errors: float) -> tuple[Finding, ...]:
@@ -15,9 +12,11 @@ def rest_on_held_out(found: Iterable[Finding], gain: float, errors: float) -> tu
 
     `gain` is in nats, and by so many standard `errors` above 0.
     """
-    known = [finding for finding in found if finding.code != NOTHING_KNOWN]
+    known = [finding for finding in found if finding.code != "nothing-known-yet"]
     evidence = (
         f"Held-out tuples are likelier by {gain:.0f} nats ({errors:.1f} standard errors) if what is said depends on "
         "the action than if it does not, as it was fitted to the others."
     )
-    return worst_first([*known, Finding(BY_FIT, "info", "", evidence, "Nothing needs to be done.")])
+    return worst_first(
+        [*known, Finding("understood-by-fit", "info", "", evidence, "Nothing needs to be done.")]
+    )
