@@ -83,8 +83,13 @@ def believe(found: Iterable[Finding]) -> Iterator[Finding]:
     """
     known = list(found)
     yield from known
-    if not any(finding.code == "anchors-agree" for finding in known):
+    if not borne_out(known):
         yield MINORITY
+
+
+def borne_out(found: Iterable[Finding]) -> bool:
+    """Return whether known outcomes bear out which way round feedback is read."""
+    return any(finding.code == "anchors-agree" for finding in found)
 
 
 def weigh_anchors(agreed: Mapping[str, list[bool]], given: int) -> Iterator[Finding]:

@@ -127,13 +127,18 @@ def in_doubt(judgement: Judgement) -> bool:
     return judgement.minority < SURE_MINORITY or standing < SURE_STANDING
 
 
-def find_overlap(layout: Layout, judgements: Judgements, beliefs: Beliefs) -> Iterator[Finding]:
-    """Yield where both sides say the same words, and between what the reward of the best action lies there."""
-    found = {
+def overlapping_places(judgements: Judgements, beliefs: Beliefs) -> dict[PlaceIndex, Judgement]:
+    """Return the places where both sides say the same words, so that f is known up to an affine map."""
+    return {
         at: j
         for at, j in judgements.items()
         if j.kind == HETEROGENEOUS and (j.overlaps > SOFT or at[1] in beliefs.overlapping)
     }
+
+
+def find_overlap(layout: Layout, judgements: Judgements, beliefs: Beliefs) -> Iterator[Finding]:
+    """Yield where both sides say the same words, and between what the reward of the best action lies there."""
+    found = overlapping_places(judgements, beliefs)
     if not found:
         return
     bounds = [(low[j.f.argmax()], high[j.f.argmax()]) for j in found.values() for low, high in [j.bounds()]]

@@ -28,7 +28,7 @@ from tacit.decoding.orientation import Beliefs
 from tacit.decoding.together import judge_all
 from tacit.decoding.tuples import check_finite, counted_shape
 from tacit.problem.layout import Layout
-from tacit.trust.anchors import Anchor, find_orientation, meaning_by_phi
+from tacit.trust.anchors import Anchor, borne_out, find_orientation, meaning_by_phi
 from tacit.trust.basis import (
     find_basis,
     find_doubt,
@@ -36,6 +36,7 @@ from tacit.trust.basis import (
     find_telling_silence,
     in_doubt,
     nothing_left,
+    overlapping_places,
     understood_places,
 )
 from tacit.trust.coverage import (
@@ -93,10 +94,11 @@ def diagnose(
     if judgements is None:
         judgements = judge_all(layout, counts, decoder.c, settings)
     reached = counts.by_ending() if visits is None else np.asarray(visits, dtype=np.float64)
+    oriented = list(find_orientation(layout, anchors, meaning_by_phi(judgements), outcomes))
     found = [
         *find_basis(layout, judgements, beliefs),
         *find_nothing_told(layout, judgements),
-        *find_small_sigma(layout, judgements),
+        *find_small_sigma(layout, judgements, beliefs, borne_out(oriented)),
         *find_action_dependence(counts, judgements),
         *find_disagreement(decoder, judgements),
         *find_doubt(layout, judgements, beliefs, unsettled),
@@ -107,7 +109,7 @@ def diagnose(
         *find_rare_contexts(layout, settings, judgements, unsettled),
         *find_unreached(layout, reached),
         *find_mute(layout, counts, reached),
-        *find_orientation(layout, anchors, meaning_by_phi(judgements), outcomes),
+        *oriented,
     ]
     return worst_first(found)
 
@@ -135,11 +137,13 @@ def find_nothing_told(layout: Layout, judgements: Judgements) -> Iterator[Findin
     )
 
 
-def find_small_sigma(layout: Layout, judgements: Judgements) -> Iterator[Finding]:
+def find_small_sigma(
+    layout: Layout, judgements: Judgements, beliefs: Beliefs, known: bool
+) -> Iterator[Finding]:
     """Yield one finding where the interval of sigma ends below `NEAR`: an error if most cannot be oriented either.
 
-    Where words overlap f is drawn together and sigma looks small, and where the minority is plain nothing is lost: what
-    learning fails without is to know which way round it is.
+    Where words overlap f is drawn together and sigma looks small whatever it is, and where the minority is plain, or
+    the way round `known` by outcomes, nothing is lost: what learning fails without is to know which way round it is.
     """
     found = {at: j for at, j in judgements.items() if j.kind == HETEROGENEOUS}
     level = 1 - 2 * (1 - LEVEL) / max(len(found), 1)  # only the upper end is asked for
@@ -150,7 +154,8 @@ def find_small_sigma(layout: Layout, judgements: Judgements) -> Iterator[Finding
     worst = min(small, key=lambda at: small[at].estimate)
     sigma, judgement = small[worst], found[worst]
     theta, M, K = judgement.f.max(), judgement.f.sum(), len(judgement.f)
-    lost = {at: found[at] for at in small if in_doubt(found[at])}
+    shared = overlapping_places(judgements, beliefs)
+    lost = {at: found[at] for at in small if not known and at not in shared and in_doubt(found[at])}
     yield Finding(
         "sigma-too-small",
         "error" if total_tuples(lost) >= MOST * total_tuples(found) else "caution",

@@ -17,6 +17,7 @@ from scipy.stats import binomtest
 from tacit.agent import Agent
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import JudgementSettings, judge
+from tacit.decoding.orientation import Beliefs
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.envs.synthetic import synthetic, synthetic_mdp
@@ -124,16 +125,22 @@ def test_small_sigma_is_noticed():
 
 
 def test_small_sigma_is_an_error_only_where_it_is_in_doubt_which_way_round():
-    def found(f):
+    def found(f, *told, **more):
         counts = np.array([[np.outer([1.0, 0.0], f) + np.outer([0.0, 1.0], 1 - np.array(f))]]) * 1000
         counts = np.rint(counts)
-        findings = examine(layout_of(5, 2, ["good"]), counts)
+        findings = examine(layout_of(5, 2, ["good"]), counts, *told, **more)
         return [(x.severity, x.where) for x in findings if x.code == "sigma-too-small"]
 
     assert found([0.6, 0.55, 0.5, 0.4, 0.4]) == [("error", "state 'good', context 0")]  # 2.45 of 5 please
     assert found([0.7, 0.7, 0.3, 0.3, 0.3]) == [("caution", "state 'good', context 0")]  # sigma = 0.82
     assert found([0.8, 0.8, 0.2, 0.2, 0.1]) == [("caution", "state 'good', context 0")]  # sigma = 1.1
     assert found([0.9, 0.5, 0.2, 0.2, 0.1]) == []  # sigma = 1.47
+
+    doubtful, caution = [0.6, 0.55, 0.5, 0.4, 0.4], [("caution", "state 'good', context 0")]
+    assert found(doubtful, beliefs=Beliefs(overlapping=frozenset({0}))) == caution  # f is not known then
+    known = [Anchor(0, 1, y, 1 - y) for y in (0, 1)] * 6
+    assert found(doubtful, anchors=known) == caution
+    assert found(doubtful, anchors=known[:2])[0][0] == "error"  # two outcomes are no evidence
 
 
 @pytest.mark.parametrize("Y", [4, 6])
