@@ -14,6 +14,7 @@ from tacit.cli.data import data_app
 from tacit.cli.doctor import doctor
 from tacit.cli.logs import logs_app
 from tacit.cli.reproduce import reproduce
+from tacit.cli.serve import serve
 from tacit.cli.terminal import Commands
 
 app = typer.Typer(
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(reproduce)
 app.command()(doctor)
+app.command()(serve)
 app.add_typer(data_app, name="data")
 app.add_typer(logs_app)
 

@@ -1,0 +1,81 @@
+"""The account of an episode: what was said and what was answered, folded from its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from tacit.service.bodies import Decoded, EpisodeStatus, StepTaken
+from tacit.service.journal import Event
+
+BEGIN, ACT, END, ABANDON, EXPIRE, RETIRE = "begin", "act", "end", "abandon", "expire", "retire"
+ENDINGS = {END: "feedback", ABANDON: "abandoned", EXPIRE: "unanswered"}
+"""How an episode ended, by the kind of its last event."""
+
+
+@dataclass
+class Account:
+    """What is known of an episode, open or not."""
+
+    id: str
+    number: int
+    context: Any
+    user: str | int | None
+    begun: float
+    stage: str
+    steps: list[StepTaken] = field(default_factory=list)
+    ended: str | None = None
+    feedback: Any = None
+    outcome: int | None = None
+    decoded: Decoded | None = None
+    last: float = 0.0
+    """When something was last heard of it."""
+
+    def take(self, event: Event) -> None:
+        """Take in one more event of the episode."""
+        body, self.last = msgspec.json.decode(event.body), event.at
+        if event.kind == ACT:
+            self.steps.append(msgspec.convert(body, StepTaken))
+        elif event.kind in ENDINGS:
+            self.ended = ENDINGS[event.kind]
+            self.feedback, self.outcome = body.get("feedback"), body.get("outcome")
+            self.decoded = msgspec.convert(body.get("decoded"), Decoded | None)
+
+    def status(self) -> EpisodeStatus:
+        """Return it as an answer."""
+        told = (self.id, self.context, self.user, self.begun, self.stage, list(self.steps), self.ended)
+        return EpisodeStatus(*told, self.feedback, self.outcome, self.decoded)
+
+    def record(self) -> dict[str, Any]:
+        """Return it as a line of the log format."""
+        steps = [
+            {"state": step.state, "action": step.action, "probability": step.probability}
+            | ({"actions": step.actions} if step.actions is not None else {})
+            for step in self.steps
+        ]
+        told: dict[str, Any] = {"episode": self.id, "time": self.begun}
+        told |= {} if self.user is None else {"user": self.user}
+        told |= {"context": self.context, "steps": steps, "feedback": self.feedback}
+        told |= {"abandoned": True} if self.ended == ENDINGS[ABANDON] else {}
+        return told if self.outcome is None else told | {"reward": self.outcome}
+
+
+def begin_account(event: Event) -> Account:
+    """Return the account that the first event of an episode opens."""
+    body = msgspec.json.decode(event.body)
+    assert event.episode is not None
+    return Account(
+        event.episode, body["number"], body["context"], body.get("user"), event.at, body["stage"], last=event.at
+    )
+
+
+def fold(events: list[Event]) -> Account | None:
+    """Return the account of an episode's events, None if there are none."""
+    if not events:
+        return None
+    account = begin_account(events[0])
+    for event in events[1:]:
+        account.take(event)
+    return account

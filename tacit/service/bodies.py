@@ -1,0 +1,202 @@
+"""What requests and answers are made of; the OpenAPI description is read off these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+EpisodeId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=128,
+        pattern=r"^[\x21-\x7e]*[^\d\x00-\x20\x7f][\x21-\x7e]*$",
+        description="the caller's own name of an episode: visible ASCII, not of digits alone, which the service uses",
+    ),
+]
+User = Annotated[str, Meta(max_length=256)] | int
+Step = Annotated[int, Meta(ge=1, le=1000, description="1 for the first")]
+Outcome = Annotated[int, Meta(ge=0, le=1)]
+Chance = Annotated[float, Meta(gt=0, le=1)]
+
+
+class Begin(Struct, forbid_unknown_fields=True):
+    """Who came, as far as known; with an `id` the request may be repeated."""
+
+    context: Any
+    id: EpisodeId | None = None
+    user: User | None = None
+
+
+class Began(Struct):
+    """An episode that has begun."""
+
+    episode: str
+    stage: str
+
+
+class Ask(Struct, forbid_unknown_fields=True):
+    """What is seen now, at which step; `actions` are what can be done, where the layout does not say."""
+
+    step: Step
+    state: Any
+    actions: Annotated[list[Any], Meta(min_length=1, max_length=10_000)] | None = None
+
+
+class Chosen(Struct):
+    """What to do, and with which chance it was drawn."""
+
+    action: Any
+    probability: float
+    step: int
+
+
+class Decide(Struct, forbid_unknown_fields=True):
+    """Begin and first action in one."""
+
+    context: Any
+    state: Any
+    actions: Annotated[list[Any], Meta(min_length=1, max_length=10_000)] | None = None
+    id: EpisodeId | None = None
+    user: User | None = None
+
+
+class Decided(Struct):
+    """An episode that has begun, and its first action."""
+
+    episode: str
+    stage: str
+    action: Any
+    probability: float
+    step: int
+
+
+class Feedback(Struct, forbid_unknown_fields=True):
+    """How the person reacted; null is silence. `outcome`, 0 or 1, where this once it is known how it went."""
+
+    feedback: Any
+    outcome: Outcome | None = None
+
+
+class Decoded(Struct):
+    """What feedback was taken to mean: a reward, between which bounds it lies, and how likely the nearer of 0 and 1 is right."""
+
+    reward: float
+    confidence: float
+    low: float
+    high: float
+
+
+class Accepted(Struct):
+    """Feedback that was taken."""
+
+    accepted: bool
+    decoded: Decoded | None
+
+
+class Abandoned(Struct):
+    """An episode that broke off, so that nobody could react."""
+
+    abandoned: bool
+
+
+class StepTaken(Struct):
+    """One step of an episode."""
+
+    step: int
+    state: Any
+    action: Any
+    probability: float
+    actions: list[Any] | None = None
+
+
+class EpisodeStatus(Struct):
+    """All that was said in an episode; `ended` is how: "feedback", "abandoned" or "unanswered", null while it is open."""
+
+    episode: str
+    context: Any
+    user: str | int | None
+    begun: float
+    stage: str
+    steps: list[StepTaken]
+    ended: str | None
+    feedback: Any = None
+    outcome: int | None = None
+    decoded: Decoded | None = None
+
+
+class FindingBody(Struct):
+    """One thing that a diagnosis found."""
+
+    code: str
+    severity: str
+    where: str
+    evidence: str
+    remedy: str
+
+
+class AgentStatus(Struct):
+    """How an agent is doing."""
+
+    name: str
+    stage: str
+    created: float
+    begun: int
+    ended: int
+    open: int
+    explored: int | None
+    verdict: str
+    basis: str
+    findings: list[FindingBody]
+    seed: int
+    position: int
+    version: str
+
+
+class AgentList(Struct):
+    """The agents of a service."""
+
+    agents: list[AgentStatus]
+
+
+class PolicyBody(Struct):
+    """What an agent takes to be best for a context: by state, the chance of each action."""
+
+    context: Any
+    policy: list[PolicyRow]
+
+
+class PolicyRow(Struct):
+    """The chances of a state's actions."""
+
+    state: Any
+    actions: list[ActionChance]
+
+
+class ActionChance(Struct):
+    """An action and its chance."""
+
+    action: Any
+    probability: float
+
+
+class Retire(Struct, forbid_unknown_fields=True):
+    """An action that is to be offered no more, in one state or in all."""
+
+    action: Any
+    state: Any | UnsetType = UNSET
+
+
+class ErrorDetail(Struct):
+    """What was refused and why; `field` is the part of the body that is at fault."""
+
+    code: str
+    message: str
+    field: str | None = None
+
+
+class ErrorBody(Struct):
+    """The answer to a request that was refused."""
+
+    error: ErrorDetail

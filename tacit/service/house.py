@@ -1,0 +1,259 @@
+"""All agents of a service: made, deleted, found by name; kept on disk, rebuilt when a disk failed, snapshotted."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import AsyncIterator, Callable
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from tacit.service.accounts import BEGIN, Account, begin_account
+from tacit.service.bodies import AgentStatus, FindingBody
+from tacit.service.commits import GroupCommit
+from tacit.service.descriptions import Description, check_same
+from tacit.service.errors import Refusal, invalid, not_found, unready
+from tacit.service.host import Answer, Host
+from tacit.service.journal import Event, Snapshot, Store, StoreError
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+SNAPSHOT_EVENTS = 20_000
+"""Events of an agent after which another snapshot is made."""
+TEND_EVERY = 1.0
+"""Seconds between looks for episodes that feedback is late for, and for snapshots that are due."""
+MOST_WAITING = 5_000
+"""Events that may wait for the disk before more are refused."""
+RETRY_AFTER = 1
+"""Seconds after which a client should try again."""
+
+
+class House:
+    """The agents of a service, in one event loop. `start` reads the journal, `stop` leaves a snapshot of each agent."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
+        self._store, self._clock = store, clock
+        self.hosts: dict[str, Host] = {}
+        self.failure: str | None = "the service is starting"
+        """Why nothing can be promised now, None while all is well."""
+        self._snapshotted: dict[int, int] = {}
+        self._last: dict[int, asyncio.Future[int]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._commits: GroupCommit | None = None
+
+    async def start(self) -> None:
+        """Read the journal and begin to answer."""
+        self._commits = GroupCommit(self._store, asyncio.get_running_loop(), self._failed)
+        await self._rebuild()
+        self._tasks.append(asyncio.create_task(self._tend()))
+
+    async def stop(self) -> None:
+        """Stop answering, bring everything to disk and leave a snapshot of each agent."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        if self.failure is None:
+            for host in self.hosts.values():
+                with contextlib.suppress(StoreError):
+                    await self.snapshot(host)
+        self.failure = "the service is stopping"
+        if self._commits is not None:
+            await asyncio.to_thread(self._commits.close)
+        for host in self.hosts.values():
+            stop_fits(host)
+        self._store.close()
+
+    @property
+    def waiting(self) -> int:
+        """Return how many events are not on disk yet."""
+        return 0 if self._commits is None else self._commits.waiting
+
+    def find(self, name: str) -> Host:
+        """Return the agent of that name, or raise Refusal."""
+        if self.failure is not None:
+            raise unready(f"{self.failure}; try again in a moment")
+        host = self.hosts.get(name)
+        if host is None:
+            raise not_found("agent", name, "see GET /v1/agents, or make it with PUT")
+        return host
+
+    async def put_agent(self, name: str, described: Description) -> tuple[Host, bool]:
+        """Return the agent of that name and whether it is new; it must have been described the same if it is not."""
+        if self.failure is not None:
+            raise unready(f"{self.failure}; try again in a moment")
+        if not NAME.fullmatch(name):
+            raise invalid(
+                f"an agent's name is of a to z, 0 to 9, '.', '_' and '-', up to 64 of them, got {name!r}", "name"
+            )
+        known = self.hosts.get(name)
+        if known is not None:
+            check_same(known.description, described)
+            return known, False
+        try:
+            row = self._store.create_agent(name, msgspec.json.encode(described), self._clock())
+        except ValueError as error:
+            raise Refusal(409, "conflict", str(error), "name") from None
+        try:
+            host = Host(row, self._store)
+        except (ValueError, ImportError) as error:
+            self._store.delete_agent(row.number, self._clock())
+            raise invalid(f"an agent cannot be made of the description: {error}", "layout") from None
+        self.hosts[name] = host
+        return host, True
+
+    def delete_agent(self, name: str) -> None:
+        """Delete an agent; its events stay in the journal, and its name is free."""
+        host = self.find(name)
+        self._store.delete_agent(host.row.number, self._clock())
+        del self.hosts[name]
+        stop_fits(host)
+
+    async def do(self, host: Host, request: Callable[..., Answer], *told: Any) -> Answer:
+        """Return the answer to a request of an agent, once what it did is on disk."""
+        commits = self._commits
+        assert commits is not None
+        if commits.waiting >= MOST_WAITING:
+            raise Refusal(429, "busy", f"{commits.waiting} events wait for the disk; try again in a moment")
+        if self.failure is not None:
+            raise unready(f"{self.failure}; try again in a moment")
+        answer = request(*told, self._clock())
+        for event in answer.events[:-1]:
+            self._put(host, event)
+        await self._keep(host, answer.events[-1] if answer.events else None)
+        return answer
+
+    def _put(self, host: Host, event: Event | None) -> asyncio.Future[int]:
+        assert self._commits is not None
+        position = self._commits.put(event)
+        if event is not None:
+            self._last[host.row.number] = position
+        return position
+
+    async def _keep(self, host: Host, event: Event | None) -> None:
+        """Wait until an event is on disk; of a request that did nothing, until all that came before it is."""
+        try:
+            host.position = max(host.position, await asyncio.shield(self._put(host, event)))
+        except StoreError as error:
+            raise unready(f"nothing was kept: {error}; repeat the request") from None
+
+    async def snapshot(self, host: Host) -> None:
+        """Keep the agent as it is now; decisions wait while it is written out, not while it goes to disk."""
+        assert self._commits is not None
+        data, last = host.snapshot(), self._last.get(host.row.number)
+        position = host.position if last is None else await asyncio.shield(last)
+        await asyncio.to_thread(self._store.save_snapshot, host.row.number, Snapshot(position, data))
+        self._snapshotted[host.row.number] = position
+
+    def status(self, host: Host) -> AgentStatus:
+        """Return how an agent is doing."""
+        diagnosis, agent = host.agent.diagnose(), host.agent
+        return AgentStatus(
+            name=host.row.name,
+            stage=agent.stage.name,
+            created=host.row.created,
+            begun=agent.next_episode,
+            ended=host.ended,
+            open=len(host.accounts),
+            explored=getattr(agent.stage, "explored", None),
+            verdict=diagnosis.verdict,
+            basis=diagnosis.basis,
+            findings=[
+                FindingBody(each.code, each.severity, each.where, each.evidence, each.remedy)
+                for each in diagnosis.findings
+            ],
+            seed=agent.seed,
+            position=host.position,
+            version=version("tacit"),
+        )
+
+    async def export(self, host: Host) -> AsyncIterator[bytes]:
+        """Yield the episodes that have ended as lines of the log format, in the order in which they ended."""
+        accounts: dict[str, Account] = {}
+        after, number = 0, host.row.number
+        while True:
+            events = await asyncio.to_thread(lambda at: list(self._store.read(number, at, 1000)), after)
+            lines = b"".join(_exported(accounts, event) for event in events)
+            if lines:
+                yield lines
+            if len(events) < 1000:
+                return
+            after = events[-1].position
+
+    async def _tend(self) -> None:
+        """Close episodes that feedback is late for and make snapshots that are due, again and again."""
+        while True:
+            await asyncio.sleep(TEND_EVERY)
+            if self.failure is not None:
+                continue
+            for host in list(self.hosts.values()):
+                for event in host.expire(self._clock()):
+                    with contextlib.suppress(Refusal):
+                        await self._keep(host, event)
+                if host.position - self._snapshotted.get(host.row.number, 0) >= SNAPSHOT_EVENTS:
+                    with contextlib.suppress(StoreError):
+                        await self.snapshot(host)
+
+    def _failed(self, error: StoreError) -> None:
+        """Stop promising: what agents know is ahead of the journal. They are rebuilt as soon as it can be read."""
+        if self.failure is None:
+            self.failure = f"the journal cannot be written ({error})"
+            self._tasks.append(asyncio.create_task(self._recover()))
+
+    async def _recover(self) -> None:
+        """Rebuild everything from the journal, as soon as that can be written again."""
+        assert self._commits is not None
+        while self._commits.waiting:
+            await asyncio.sleep(0.01)
+        while True:
+            try:
+                await asyncio.to_thread(self._store.check)
+                self._commits.resume()
+                await self._rebuild()
+            except StoreError:
+                await asyncio.sleep(RETRY_AFTER)
+            else:
+                return
+
+    async def _rebuild(self) -> None:
+        """Make every agent anew from its snapshot and the events since."""
+        for host in self.hosts.values():
+            stop_fits(host)
+        self._last.clear()
+        self.hosts = await asyncio.to_thread(self._restore_all)
+        self.failure = None
+
+    def _restore_all(self) -> dict[str, Host]:
+        hosts = {}
+        for row in self._store.agents():
+            host = Host(row, self._store)
+            host.restore(self._store.load_snapshots(row.number))
+            self._snapshotted[row.number] = host.position
+            hosts[row.name] = host
+        return hosts
+
+
+def stop_fits(host: Host) -> None:
+    """End the process in which an agent's fits are made, if there is one."""
+    stop = getattr(host.agent.stage, "stop", None)
+    if stop is not None:
+        stop()
+
+
+def _exported(accounts: dict[str, Account], event: Event) -> bytes:
+    """Return the line of an episode that an event ends, nothing of others; accounts are those of open episodes."""
+    if event.episode is None:
+        return b""
+    if event.kind == BEGIN:
+        accounts[event.episode] = begin_account(event)
+        return b""
+    account = accounts[event.episode]
+    account.take(event)
+    if account.ended is None:
+        return b""
+    del accounts[event.episode]
+    return msgspec.json.encode(account.record()) + b"\n" if account.steps else b""

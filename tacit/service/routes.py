@@ -1,0 +1,241 @@
+"""The HTTP interface: each route reads a body, asks the house, and writes the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from tacit.service.bodies import (
+    Abandoned,
+    Accepted,
+    ActionChance,
+    AgentList,
+    AgentStatus,
+    Ask,
+    Began,
+    Begin,
+    Chosen,
+    Decide,
+    Decided,
+    EpisodeStatus,
+    Feedback,
+    PolicyBody,
+    PolicyRow,
+    Retire,
+)
+from tacit.service.descriptions import Description, read_description
+from tacit.service.errors import Refusal, invalid
+from tacit.service.host import Host
+from tacit.service.house import RETRY_AFTER, House
+from tacit.service.journal import StoreError
+
+T = TypeVar("T")
+JSON = "application/json"
+LINES = "application/jsonl"
+MOST_BYTES = 1 << 20
+"""Of the body of a request."""
+ENCODER = msgspec.json.Encoder()
+DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
+    kind: msgspec.json.Decoder(kind) for kind in (Begin, Ask, Decide, Feedback, Retire)
+}
+
+Answering = Callable[[House, Request], Awaitable[Response]]
+
+
+class Endpoint(NamedTuple):
+    """A route: what it is called, what it does, what it takes and gives, and which key may use it."""
+
+    method: str
+    path: str
+    do: Answering
+    summary: str
+    scope: str
+    takes: type | None = None
+    gives: type | None = None
+    statuses: tuple[int, ...] = (200,)
+
+
+async def read_body(request: Request, kind: type[T]) -> T:
+    """Return the body of a request as what it should be, or raise Refusal."""
+    content = await read_bytes(request)
+    try:
+        return DECODERS[kind].decode(content)  # type: ignore[no-any-return]
+    except msgspec.MsgspecError as error:
+        raise invalid(f"the body is not as it should be: {error}; see /docs") from None
+
+
+async def read_bytes(request: Request) -> bytes:
+    """Return the body of a request, or raise Refusal if it is too large."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MOST_BYTES:
+            raise Refusal(413, "too-large", f"a body has at most {MOST_BYTES:,} bytes; send less")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def answer(body: Any, status: int = 200) -> Response:
+    """Return an answer in JSON."""
+    return Response(ENCODER.encode(body), status, media_type=JSON)
+
+
+def host_of(house: House, request: Request) -> Host:
+    """Return the agent that a path names."""
+    return house.find(request.path_params["name"])
+
+
+async def list_agents(house: House, request: Request) -> Response:
+    """Answer GET /v1/agents."""
+    if house.failure is not None:
+        house.find("")
+    return answer(AgentList([house.status(host) for host in house.hosts.values()]))
+
+
+async def put_agent(house: House, request: Request) -> Response:
+    """Answer PUT /v1/agents/{name}."""
+    described = read_description(await read_bytes(request), request.headers.get("content-type", JSON))
+    host, new = await house.put_agent(request.path_params["name"], described)
+    return answer(house.status(host), 201 if new else 200)
+
+
+async def get_agent(house: House, request: Request) -> Response:
+    """Answer GET /v1/agents/{name}."""
+    return answer(house.status(host_of(house, request)))
+
+
+async def delete_agent(house: House, request: Request) -> Response:
+    """Answer DELETE /v1/agents/{name}."""
+    house.delete_agent(request.path_params["name"])
+    return Response(status_code=204)
+
+
+async def begin_episode(house: House, request: Request) -> Response:
+    """Answer POST /v1/agents/{name}/episodes."""
+    host = host_of(house, request)
+    done = await house.do(host, host.begin, await read_body(request, Begin))
+    return answer(done.body, done.status)
+
+
+async def decide(house: House, request: Request) -> Response:
+    """Answer POST /v1/agents/{name}/decide: begin, and the first action."""
+    host = host_of(house, request)
+    done = await house.do(host, host.decide, await read_body(request, Decide))
+    return answer(done.body, done.status)
+
+
+async def act(house: House, request: Request) -> Response:
+    """Answer POST /v1/agents/{name}/episodes/{episode}/actions."""
+    host = host_of(house, request)
+    done = await house.do(host, host.act, request.path_params["episode"], await read_body(request, Ask))
+    return answer(done.body)
+
+
+async def hear(house: House, request: Request) -> Response:
+    """Answer POST /v1/agents/{name}/episodes/{episode}/feedback."""
+    host = host_of(house, request)
+    done = await house.do(host, host.hear, request.path_params["episode"], await read_body(request, Feedback))
+    return answer(done.body)
+
+
+async def abandon(house: House, request: Request) -> Response:
+    """Answer POST /v1/agents/{name}/episodes/{episode}/abandon."""
+    host = host_of(house, request)
+    done = await house.do(host, host.abandon, request.path_params["episode"])
+    return answer(done.body)
+
+
+async def get_episode(house: House, request: Request) -> Response:
+    """Answer GET /v1/agents/{name}/episodes/{episode}."""
+    return answer(host_of(house, request).known(request.path_params["episode"]).status())
+
+
+async def retire(house: House, request: Request) -> Response:
+    """Answer POST /v1/agents/{name}/retire."""
+    host = host_of(house, request)
+    done = await house.do(host, host.retire, await read_body(request, Retire))
+    return answer(done.body)
+
+
+async def get_policy(house: House, request: Request) -> Response:
+    """Answer GET /v1/agents/{name}/policy?context=JSON."""
+    host = host_of(house, request)
+    try:
+        context = msgspec.json.decode(request.query_params.get("context", "").encode())
+        policy = host.agent.policy(context)
+    except (ValueError, TypeError, msgspec.MsgspecError) as error:
+        raise invalid(f"`context` is a context in JSON, in the query: {error}", "context") from None
+    rows = [
+        PolicyRow(state, [ActionChance(action, chance) for action, chance in chances.items()])
+        for state, chances in policy.items()
+    ]
+    return answer(PolicyBody(context, rows))
+
+
+async def export(house: House, request: Request) -> Response:
+    """Answer GET /v1/agents/{name}/export: a stream of lines."""
+    return StreamingResponse(house.export(host_of(house, request)), media_type=LINES)
+
+
+AGENT, EPISODE = "/v1/agents/{name}", "/v1/agents/{name}/episodes/{episode}"
+ENDPOINTS = (
+    Endpoint("GET", "/v1/agents", list_agents, "List agents", "admin", None, AgentList),
+    Endpoint("PUT", AGENT, put_agent, "Make an agent", "admin", Description, AgentStatus, (200, 201)),
+    Endpoint("GET", AGENT, get_agent, "How an agent is doing", "admin", None, AgentStatus),
+    Endpoint("DELETE", AGENT, delete_agent, "Delete an agent", "admin", None, None, (204,)),
+    Endpoint("POST", f"{AGENT}/episodes", begin_episode, "Begin an episode", "decide", Begin, Began, (200, 201)),
+    Endpoint("POST", f"{AGENT}/decide", decide, "Begin, and act once", "decide", Decide, Decided, (200, 201)),
+    Endpoint("GET", EPISODE, get_episode, "What was said in an episode", "decide", None, EpisodeStatus),
+    Endpoint("POST", f"{EPISODE}/actions", act, "Ask for an action", "decide", Ask, Chosen),
+    Endpoint("POST", f"{EPISODE}/feedback", hear, "Tell how the person reacted", "feedback", Feedback, Accepted),
+    Endpoint("POST", f"{EPISODE}/abandon", abandon, "Close what broke off", "feedback", None, Abandoned),
+    Endpoint("POST", f"{AGENT}/retire", retire, "Offer an action no more", "admin", Retire),
+    Endpoint("GET", f"{AGENT}/policy", get_policy, "What is taken to be best", "admin", None, PolicyBody),
+    Endpoint("GET", f"{AGENT}/export", export, "All episodes in the log format", "admin"),
+)
+"""Everything that the service answers under /v1."""
+
+
+def make_app(house: House, more: list[Route] | None = None, lifespan: Any = None) -> Starlette:
+    """Return the application that answers for a house."""
+    routes = [Route(each.path, _guarded(house, each), methods=[each.method]) for each in ENDPOINTS]
+    app = Starlette(
+        routes=[*routes, *(more or [])],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _refuse_path, 404: _refuse_path, 405: _refuse_path},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _guarded(house: House, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+    async def respond(request: Request) -> Response:
+        try:
+            return await endpoint.do(house, request)
+        except Refusal as refusal:
+            return refuse(refusal)
+        except StoreError as error:
+            return refuse(Refusal(503, "unready", f"the journal cannot be read: {error}"))
+
+    return respond
+
+
+def refuse(refusal: Refusal) -> Response:
+    """Return the answer to a request that is refused."""
+    response = answer(refusal.to_json(), refusal.status)
+    if refusal.status in (429, 503):
+        response.headers["retry-after"] = str(RETRY_AFTER)
+    return response
+
+
+async def _refuse_path(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    words = {404: "there is nothing at this path; see /docs", 405: "this path has other methods; see /docs"}
+    return refuse(Refusal(status, "not-found" if status == 404 else "refused", words.get(status, str(error))))
