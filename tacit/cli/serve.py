@@ -12,11 +12,15 @@ from tacit.cli.terminal import guarded, say
 
 
 def serve(
-    port: Annotated[int, typer.Option(help="Where it listens; 0 finds a free one.", min=0, max=65_535)] = 8040,
+    port: Annotated[
+        int, typer.Option(help="Where it listens; 0 finds a free one.", min=0, max=65_535)
+    ] = 8040,
     data: Annotated[Path, typer.Option(help="The folder of its journal; made if it is not there.")] = Path(
         "tacit-data"
     ),
-    host: Annotated[str, typer.Option(help="The address it listens at; by default this machine's own.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="The address it listens at; by default this machine's own.")
+    ] = "127.0.0.1",
     database: Annotated[
         str | None, typer.Option(help="postgresql://... in place of SQLite in the folder.")
     ] = None,
@@ -27,7 +31,9 @@ def serve(
         try:
             from tacit.service.serving import listen, make_service, open_store, run
         except ImportError as error:
-            raise ImportError(f"the service needs more packages: {error}; pip install 'tacit[serve]'") from None
+            raise ImportError(
+                f"the service needs more packages: {error}; pip install 'tacit[serve]'"
+            ) from None
         with listen(host, port) as (socket, address):
             service = make_service(open_store(data, database))
             say(console, f"Tacit listens at {address} (its interface: {address}/docs). Ctrl-C stops it.")

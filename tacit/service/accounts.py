@@ -67,7 +67,13 @@ def begin_account(event: Event) -> Account:
     body = msgspec.json.decode(event.body)
     assert event.episode is not None
     return Account(
-        event.episode, body["number"], body["context"], body.get("user"), event.at, body["stage"], last=event.at
+        event.episode,
+        body["number"],
+        body["context"],
+        body.get("user"),
+        event.at,
+        body["stage"],
+        last=event.at,
     )
 
 

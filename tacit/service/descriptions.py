@@ -52,7 +52,9 @@ def read_description(content: bytes, kind: str) -> Description:
             values = msgspec.json.decode(content)
         described = msgspec.convert(values, Description)
     except (ValueError, msgspec.MsgspecError) as error:
-        raise invalid(f"a description is JSON, or TOML by its content type, got one that is not: {error}") from None
+        raise invalid(
+            f"a description is JSON, or TOML by its content type, got one that is not: {error}"
+        ) from None
     return complete(described)
 
 
@@ -63,12 +65,16 @@ def complete(described: Description) -> Description:
     try:
         if described.text is not None:
             if described.settings:
-                raise invalid("settings of conversations stand in `text`, got both; move them there", "settings")
+                raise invalid(
+                    "settings of conversations stand in `text`, got both; move them there", "settings"
+                )
             text = TextSettings.from_json(_overlaid(TextSettings().to_json(), described.text, "text"))
             return msgspec.structs.replace(described, text=text.to_json())
         assert described.layout is not None
         layout = Layout.from_json(_write_out(described.layout))
-        settings = Settings.from_json(_overlaid(default_settings(layout).to_json(), described.settings, "settings"))
+        settings = Settings.from_json(
+            _overlaid(default_settings(layout).to_json(), described.settings, "settings")
+        )
     except (CheckpointError, ValueError, TypeError) as error:
         where = "text" if described.text is not None else "layout"
         raise invalid(f"the {where} cannot be read: {_fault(error)}", where) from None
@@ -119,7 +125,11 @@ def _write_out(layout: Mapping[str, Any]) -> dict[str, Any]:
     """Return a layout as `Layout.from_json` reads it, from the short ways of writing one."""
     written = {"names": None, "ends": None, **layout}
     states, actions = written.get("states"), written.get("actions")
-    if isinstance(actions, list) and isinstance(states, list) and not any(isinstance(a, list) for a in actions):
+    if (
+        isinstance(actions, list)
+        and isinstance(states, list)
+        and not any(isinstance(a, list) for a in actions)
+    ):
         written["actions"] = [[actions for _ in layer] for layer in states if isinstance(layer, list)]
     for name in ("contexts", "feedback"):
         if isinstance(written.get(name), list):
@@ -132,11 +142,11 @@ def _overlaid(known: Mapping[str, Any], given: Mapping[str, Any], path: str) -> 
     merged = dict(known)
     for name, value in given.items():
         if name not in known:
-            raise invalid(f"{path} has {', '.join(known)}, got {name!r}; see the settings in the documentation", path)
+            raise invalid(
+                f"{path} has {', '.join(known)}, got {name!r}; see the settings in the documentation", path
+            )
         if isinstance(known[name], Mapping) and isinstance(value, Mapping):
             merged[name] = _overlaid(known[name], value, f"{path}.{name}")
         else:
             merged[name] = None if value == ESTIMATE else value
     return merged
-
-

@@ -90,9 +90,7 @@ class Host:
         began = self.begin(Begin(body.context, body.id, body.user), at)
         acted = self.act(began.body.episode, Ask(1, body.state, body.actions), at)
         chosen: Chosen = acted.body
-        both = Decided(
-            began.body.episode, began.body.stage, chosen.action, chosen.probability, chosen.step
-        )
+        both = Decided(began.body.episode, began.body.stage, chosen.action, chosen.probability, chosen.step)
         return Answer(began.status, both, (*began.events, *acted.events))
 
     def act(self, name: str, body: Ask, at: float) -> Answer:
@@ -158,7 +156,9 @@ class Host:
             except ValueError:
                 silent = False
                 self.agent.abandon(episode)
-            events.append(self._event(account.id, EXPIRE, {"silent": silent, "decoded": _decoded(episode)}, at))
+            events.append(
+                self._event(account.id, EXPIRE, {"silent": silent, "decoded": _decoded(episode)}, at)
+            )
             self._close(account, events[-1])
         return events
 
@@ -226,7 +226,9 @@ class Host:
         elif event.kind in (ABANDON, EXPIRE):
             self.agent.abandon(episode)
         else:
-            raise ReplayError(f"event {event.position} is of the kind {event.kind!r}, which is not known here")
+            raise ReplayError(
+                f"event {event.position} is of the kind {event.kind!r}, which is not known here"
+            )
         if event.kind != ABANDON:
             _check_replayed(event, body["decoded"], msgspec.to_builtins(_decoded(episode)))
         self._close(account, event)
@@ -286,7 +288,9 @@ def _ask_agent(field: str, call: Any, *told: Any) -> Any:
 
 def _check_repeated(field: str, known: Any, given: Any) -> None:
     if known != given:
-        raise conflict(field, known, given, "a repeated request says the same; use another id for another episode")
+        raise conflict(
+            field, known, given, "a repeated request says the same; use another id for another episode"
+        )
 
 
 def _check_replayed(event: Event, known: Any, found: Any) -> None:

@@ -88,7 +88,8 @@ class House:
             raise unready(f"{self.failure}; try again in a moment")
         if not NAME.fullmatch(name):
             raise invalid(
-                f"an agent's name is of a to z, 0 to 9, '.', '_' and '-', up to 64 of them, got {name!r}", "name"
+                f"an agent's name is of a to z, 0 to 9, '.', '_' and '-', up to 64 of them, got {name!r}",
+                "name",
             )
         known = self.hosts.get(name)
         if known is not None:

@@ -190,11 +190,15 @@ ENDPOINTS = (
     Endpoint("PUT", AGENT, put_agent, "Make an agent", "admin", Description, AgentStatus, (200, 201)),
     Endpoint("GET", AGENT, get_agent, "How an agent is doing", "admin", None, AgentStatus),
     Endpoint("DELETE", AGENT, delete_agent, "Delete an agent", "admin", None, None, (204,)),
-    Endpoint("POST", f"{AGENT}/episodes", begin_episode, "Begin an episode", "decide", Begin, Began, (200, 201)),
+    Endpoint(
+        "POST", f"{AGENT}/episodes", begin_episode, "Begin an episode", "decide", Begin, Began, (200, 201)
+    ),
     Endpoint("POST", f"{AGENT}/decide", decide, "Begin, and act once", "decide", Decide, Decided, (200, 201)),
     Endpoint("GET", EPISODE, get_episode, "What was said in an episode", "decide", None, EpisodeStatus),
     Endpoint("POST", f"{EPISODE}/actions", act, "Ask for an action", "decide", Ask, Chosen),
-    Endpoint("POST", f"{EPISODE}/feedback", hear, "Tell how the person reacted", "feedback", Feedback, Accepted),
+    Endpoint(
+        "POST", f"{EPISODE}/feedback", hear, "Tell how the person reacted", "feedback", Feedback, Accepted
+    ),
     Endpoint("POST", f"{EPISODE}/abandon", abandon, "Close what broke off", "feedback", None, Abandoned),
     Endpoint("POST", f"{AGENT}/retire", retire, "Offer an action no more", "admin", Retire),
     Endpoint("GET", f"{AGENT}/policy", get_policy, "What is taken to be best", "admin", None, PolicyBody),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import uvicorn
@@ -14,11 +15,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from tacit.service.documentation import write_documentation
+from tacit.service.errors import unready
 from tacit.service.house import House
 from tacit.service.journal import Store
 from tacit.service.openapi import describe_service
 from tacit.service.routes import answer, make_app, refuse
-from tacit.service.errors import unready
 from tacit.service.sqlite import SqliteStore
 
 BACKLOG = 1024
@@ -37,9 +38,9 @@ def open_store(data: Path, database: str | None = None) -> Store:
     return SqliteStore(data / JOURNAL)
 
 
-def make_service(store: Store) -> Starlette:
+def make_service(store: Store, clock: Callable[[], float] = time.time) -> Starlette:
     """Return the whole application: agents, health, documentation."""
-    house = House(store)
+    house = House(store, clock)
 
     async def healthz(request: Request) -> Response:
         return answer({"alive": True})
@@ -69,7 +70,9 @@ def make_service(store: Store) -> Starlette:
         Route("/openapi.json", openapi),
         Route("/docs", docs),
     ]
-    return make_app(house, more, lifespan)
+    app = make_app(house, more, lifespan)
+    app.state.house = house
+    return app
 
 
 @contextlib.contextmanager
@@ -81,10 +84,15 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
         try:
             listener.bind((host, port))
         except OSError as error:
-            raise OSError(f"nothing can listen at {host}, port {port}: {error.strerror}; choose another --port") from None
+            raise OSError(
+                f"nothing can listen at {host}, port {port}: {error.strerror}; choose another --port"
+            ) from None
         listener.listen(BACKLOG)
         number = listener.getsockname()[1]
-        yield listener, f"http://[{host}]:{number}" if family == socket.AF_INET6 else f"http://{host}:{number}"
+        yield (
+            listener,
+            f"http://[{host}]:{number}" if family == socket.AF_INET6 else f"http://{host}:{number}",
+        )
 
 
 def run(service: Starlette, listener: socket.socket) -> None:

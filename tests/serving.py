@@ -1,0 +1,80 @@
+"""A service for tests: an application in this process, over a real journal, and what clients say to it."""
+
+from contextlib import contextmanager
+
+import msgspec
+from starlette.testclient import TestClient
+
+from tacit.service.serving import JOURNAL, make_service
+from tacit.service.sqlite import SqliteStore
+
+SHOP = {
+    "layout": {
+        "states": [["start"], ["cart", "list"]],
+        "actions": ["ask", "show", "offer"],
+        "contexts": ["new", "back"],
+        "feedback": ["thanks", "hm"],
+    },
+    "seed": 7,
+}
+
+
+class Clock:
+    """Time that stands still until it is moved."""
+
+    def __init__(self):
+        self.now = 1_000.0
+
+    def __call__(self):
+        return self.now
+
+
+class Caller:
+    """A client of one agent."""
+
+    def __init__(self, client, name="shop"):
+        self.client, self.base = client, f"/v1/agents/{name}"
+
+    @property
+    def host(self):
+        return self.client.app.state.house.hosts[self.base.rpartition("/")[2]]
+
+    def put(self, description):
+        return self.client.put(self.base, json=description)
+
+    def post(self, path, **body):
+        return self.client.post(self.base + path, content=msgspec.json.encode(body))
+
+    def begin(self, context, **more):
+        return self.post("/episodes", context=context, **more)
+
+    def act(self, episode, step, state, **more):
+        return self.post(f"/episodes/{episode}/actions", step=step, state=state, **more)
+
+    def hear(self, episode, feedback, **more):
+        return self.post(f"/episodes/{episode}/feedback", feedback=feedback, **more)
+
+    def play(self, context, states, feedback, **more):
+        """Return the actions of a whole episode."""
+        name = self.begin(context, **more).json()["episode"]
+        actions = [self.act(name, n, state).json()["action"] for n, state in enumerate(states, 1)]
+        assert self.hear(name, feedback).status_code == 200
+        return actions
+
+
+@contextmanager
+def serving(folder, clock=None, store=None):
+    """Give a client of a service whose journal is in a folder."""
+    store = store if store is not None else SqliteStore(folder / JOURNAL)
+    service = make_service(store, clock) if clock is not None else make_service(store)
+    with TestClient(service, raise_server_exceptions=False) as client:
+        yield client
+
+
+@contextmanager
+def shop(folder, clock=None, store=None):
+    """Give the caller of an agent in a shop."""
+    with serving(folder, clock, store) as client:
+        caller = Caller(client)
+        assert caller.put(SHOP).status_code in (200, 201)
+        yield caller
