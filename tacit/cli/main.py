@@ -10,8 +10,10 @@ from typing import Annotated
 
 import typer
 
+from tacit.cli.backup import backup, restore
 from tacit.cli.data import data_app
 from tacit.cli.doctor import doctor
+from tacit.cli.keys import keys_app
 from tacit.cli.logs import logs_app
 from tacit.cli.reproduce import reproduce
 from tacit.cli.serve import serve
@@ -27,6 +29,9 @@ app = typer.Typer(
 app.command()(reproduce)
 app.command()(doctor)
 app.command()(serve)
+app.command()(backup)
+app.command()(restore)
+app.add_typer(keys_app, name="keys")
 app.add_typer(data_app, name="data")
 app.add_typer(logs_app)
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from importlib.metadata import version
 from typing import Any
 
@@ -19,6 +19,7 @@ from tacit.service.descriptions import Description, check_same
 from tacit.service.errors import Refusal, invalid, not_found, unready
 from tacit.service.host import Answer, Host
 from tacit.service.journal import Event, Snapshot, Store, StoreError
+from tacit.service.limits import Limits
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 SNAPSHOT_EVENTS = 20_000
@@ -34,12 +35,18 @@ RETRY_AFTER = 1
 class House:
     """The agents of a service, in one event loop. `start` reads the journal, `stop` leaves a snapshot of each agent."""
 
-    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, store: Store, clock: Callable[[], float] = time.time, limits: Limits | None = None
+    ) -> None:
         self._store, self._clock = store, clock
+        self.limits = limits if limits is not None else Limits()
+        self.observers: list[Callable[[Host, Event], None]] = []
+        """Who is told of every event, once it is on disk."""
         self.hosts: dict[str, Host] = {}
         self.failure: str | None = "the service is starting"
         """Why nothing can be promised now, None while all is well."""
         self._snapshotted: dict[int, int] = {}
+        self._snapshotted_at: dict[int, float] = {}
         self._last: dict[int, asyncio.Future[int]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._commits: GroupCommit | None = None
@@ -95,6 +102,7 @@ class House:
         if known is not None:
             check_same(known.description, described)
             return known, False
+        self.limits.check_agents(len(self.hosts))
         try:
             row = self._store.create_agent(name, msgspec.json.encode(described), self._clock())
         except ValueError as error:
@@ -122,11 +130,18 @@ class House:
             raise Refusal(429, "busy", f"{commits.waiting} events wait for the disk; try again in a moment")
         if self.failure is not None:
             raise unready(f"{self.failure}; try again in a moment")
+        self.limits.check_room(host, request, told)
         answer = request(*told, self._clock())
         for event in answer.events[:-1]:
             self._put(host, event)
         await self._keep(host, answer.events[-1] if answer.events else None)
+        self._tell(host, answer.events)
         return answer
+
+    def _tell(self, host: Host, events: Iterable[Event]) -> None:
+        for observe in self.observers:
+            for event in events:
+                observe(host, event)
 
     def _put(self, host: Host, event: Event | None) -> asyncio.Future[int]:
         assert self._commits is not None
@@ -149,6 +164,13 @@ class House:
         position = host.position if last is None else await asyncio.shield(last)
         await asyncio.to_thread(self._store.save_snapshot, host.row.number, Snapshot(position, data))
         self._snapshotted[host.row.number] = position
+        self._snapshotted_at[host.row.number] = self._clock()
+
+    def snapshot_age(self, host: Host) -> tuple[int, float | None]:
+        """Return how many positions and seconds an agent's snapshot is old, None if it was made by another process."""
+        at = self._snapshotted_at.get(host.row.number)
+        behind = host.position - self._snapshotted.get(host.row.number, 0)
+        return behind, None if at is None else self._clock() - at
 
     def status(self, host: Host) -> AgentStatus:
         """Return how an agent is doing."""
@@ -195,6 +217,7 @@ class House:
                 for event in host.expire(self._clock()):
                     with contextlib.suppress(Refusal):
                         await self._keep(host, event)
+                        self._tell(host, (event,))
                 if host.position - self._snapshotted.get(host.row.number, 0) >= SNAPSHOT_EVENTS:
                     with contextlib.suppress(StoreError):
                         await self.snapshot(host)

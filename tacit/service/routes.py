@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -32,15 +34,15 @@ from tacit.service.bodies import (
 )
 from tacit.service.descriptions import Description, read_description
 from tacit.service.errors import Refusal, invalid
+from tacit.service.gate import Gate
 from tacit.service.host import Host
 from tacit.service.house import RETRY_AFTER, House
 from tacit.service.journal import StoreError
+from tacit.service.limits import Limits, read_limited
 
 T = TypeVar("T")
 JSON = "application/json"
 LINES = "application/jsonl"
-MOST_BYTES = 1 << 20
-"""Of the body of a request."""
 ENCODER = msgspec.json.Encoder()
 DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
     kind: msgspec.json.Decoder(kind) for kind in (Begin, Ask, Decide, Feedback, Retire)
@@ -71,15 +73,10 @@ async def read_body(request: Request, kind: type[T]) -> T:
         raise invalid(f"the body is not as it should be: {error}; see /docs") from None
 
 
-async def read_bytes(request: Request) -> bytes:
-    """Return the body of a request, or raise Refusal if it is too large."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MOST_BYTES:
-            raise Refusal(413, "too-large", f"a body has at most {MOST_BYTES:,} bytes; send less")
-        parts.append(part)
-    return b"".join(parts)
+async def read_bytes(request: Request, most: int | None = None) -> bytes:
+    """Return the body of a request, or raise Refusal if it is too large or too slow."""
+    limits: Limits = request.app.state.limits
+    return await read_limited(request, most or limits.body_bytes, limits.body_seconds)
 
 
 def answer(body: Any, status: int = 200) -> Response:
@@ -207,28 +204,52 @@ ENDPOINTS = (
 """Everything that the service answers under /v1."""
 
 
-def make_app(house: House, more: list[Route] | None = None, lifespan: Any = None) -> Starlette:
-    """Return the application that answers for a house."""
-    routes = [Route(each.path, _guarded(house, each), methods=[each.method]) for each in ENDPOINTS]
+def make_app(
+    house: House,
+    more: Sequence[Route | Endpoint] = (),
+    lifespan: Any = None,
+    gate: Gate | None = None,
+    middleware: Sequence[Middleware] = (),
+) -> Starlette:
+    """Return the application that answers for a house; `gate` says who may ask for what, without one all may."""
     app = Starlette(
-        routes=[*routes, *(more or [])],
+        routes=[
+            Route(each.path, _guarded(house, each, gate), methods=[each.method])
+            if isinstance(each, Endpoint)
+            else each
+            for each in (*ENDPOINTS, *more)
+        ],
         lifespan=lifespan,
+        middleware=middleware,
         exception_handlers={HTTPException: _refuse_path, 404: _refuse_path, 405: _refuse_path},
     )
     app.router.redirect_slashes = False
+    app.state.house, app.state.limits, app.state.gate = house, house.limits, gate
     return app
 
 
-def _guarded(house: House, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+def _guarded(house: House, endpoint: Endpoint, gate: Gate | None) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         try:
+            if gate is not None:
+                gate.admit(request, endpoint.scope)
             return await endpoint.do(house, request)
         except Refusal as refusal:
             return refuse(refusal)
         except StoreError as error:
             return refuse(Refusal(503, "unready", f"the journal cannot be read: {error}"))
 
-    return respond
+    async def respond_noted(request: Request) -> Response:
+        assert gate is not None
+        began, status = perf_counter(), 500
+        try:
+            response = await respond(request)
+            status = response.status_code
+            return response
+        finally:
+            gate.note(request, endpoint.path, status, perf_counter() - began)
+
+    return respond if gate is None else respond_noted
 
 
 def refuse(refusal: Refusal) -> Response:
@@ -236,10 +257,13 @@ def refuse(refusal: Refusal) -> Response:
     response = answer(refusal.to_json(), refusal.status)
     if refusal.status in (429, 503):
         response.headers["retry-after"] = str(RETRY_AFTER)
+    response.headers.update(refusal.headers)
     return response
 
 
 async def _refuse_path(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = {404: "there is nothing at this path; see /docs", 405: "this path has other methods; see /docs"}
+    if request.app.state.gate is not None:
+        request.app.state.gate.metrics.refuse(status)
     return refuse(Refusal(status, "not-found" if status == 404 else "refused", words.get(status, str(error))))

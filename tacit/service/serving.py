@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -18,8 +20,11 @@ from tacit.service.documentation import write_documentation
 from tacit.service.errors import unready
 from tacit.service.house import House
 from tacit.service.journal import Store
+from tacit.service.limits import limits_of
 from tacit.service.openapi import describe_service
-from tacit.service.routes import answer, make_app, refuse
+from tacit.service.operations import make_operations
+from tacit.service.options import ServiceOptions
+from tacit.service.routes import ENDPOINTS, Endpoint, answer, make_app, refuse
 from tacit.service.sqlite import SqliteStore
 
 BACKLOG = 1024
@@ -38,9 +43,12 @@ def open_store(data: Path, database: str | None = None) -> Store:
     return SqliteStore(data / JOURNAL)
 
 
-def make_service(store: Store, clock: Callable[[], float] = time.time) -> Starlette:
-    """Return the whole application: agents, health, documentation."""
-    house = House(store, clock)
+def make_service(
+    store: Store, clock: Callable[[], float] = time.time, options: ServiceOptions | None = None
+) -> Starlette:
+    """Return the whole application: agents, health, documentation; with options also keys, limits, metrics, links."""
+    house = House(store, clock, None if options is None else limits_of(options))
+    around = None if options is None else make_operations(house, options, clock)
 
     async def healthz(request: Request) -> Response:
         return answer({"alive": True})
@@ -48,7 +56,7 @@ def make_service(store: Store, clock: Callable[[], float] = time.time) -> Starle
     async def readyz(request: Request) -> Response:
         return answer({"ready": True}) if house.failure is None else refuse(unready(house.failure))
 
-    described = describe_service()
+    described = describe_service([*ENDPOINTS, *(around.described if around is not None else ())])
 
     async def openapi(request: Request) -> Response:
         return answer(described)
@@ -64,15 +72,15 @@ def make_service(store: Store, clock: Callable[[], float] = time.time) -> Starle
         finally:
             await house.stop()
 
-    more = [
+    more: list[Route | Endpoint] = [
         Route("/healthz", healthz),
         Route("/readyz", readyz),
         Route("/openapi.json", openapi),
         Route("/docs", docs),
     ]
-    app = make_app(house, more, lifespan)
-    app.state.house = house
-    return app
+    if around is None:
+        return make_app(house, more, lifespan)
+    return make_app(house, [*more, *around.endpoints], lifespan, around.gate, around.middleware)
 
 
 @contextlib.contextmanager
@@ -95,15 +103,29 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
         )
 
 
-def run(service: Starlette, listener: socket.socket) -> None:
+def run(service: Starlette, listener: socket.socket, options: ServiceOptions | None = None) -> None:
     """Answer requests until the process is told to stop (SIGINT, SIGTERM); those under way are finished first."""
+    chosen = options if options is not None else ServiceOptions()
     config = uvicorn.Config(
         service,
+        log_config=None,
         log_level="warning",
         access_log=False,
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=chosen.stop_seconds,
+        forwarded_allow_ips=list(chosen.proxies),
         server_header=False,
         date_header=False,
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    with _ending_well():
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def _ending_well() -> Iterator[None]:
+    """End with exit code 0 at SIGTERM: uvicorn raises it again when all is done, which would end the process by it."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,155 @@
+"""Limits of a service: how large and how slow a body may be, how often who may ask, how much there may be at once."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+
+from tacit.service.errors import Refusal
+from tacit.service.host import Host
+from tacit.service.options import ServiceOptions
+
+MOST_BUCKETS = 10_000
+"""Buckets that are kept of a rate: a few megabytes. Whoever was not seen for longest is forgotten, and begins anew."""
+BURST = 2.0
+"""Seconds of a rate that may come at once: a page that asks for a few things together is not refused."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a body may be and how long it may take, how many agents there may be, and open episodes of each."""
+
+    body_bytes: int = ServiceOptions.body_bytes
+    body_seconds: float = ServiceOptions.body_seconds
+    agents: int = ServiceOptions.agents
+    open_episodes: int = ServiceOptions.open_episodes
+
+    def check_agents(self, n: int) -> None:
+        """Raise Refusal if n agents are all that there may be."""
+        if n >= self.agents:
+            raise Refusal(429, "full", f"a service has at most {self.agents:,} agents; delete one first")
+
+    def check_room(self, host: Host, request: Callable[..., Any], told: tuple[Any, ...]) -> None:
+        """Raise Refusal if a request would open an episode more than an agent may have open."""
+        if len(host.accounts) < self.open_episodes or request not in (host.begin, host.decide):
+            return
+        if told[0].id is None or host.find(told[0].id) is None:  # one that is repeated opens none
+            raise Refusal(
+                *(429, "full"),
+                f"an agent has at most {self.open_episodes:,} open episodes; give feedback, or abandon some",
+            )
+
+
+def limits_of(options: ServiceOptions) -> Limits:
+    """Return the limits that options say."""
+    return Limits(options.body_bytes, options.body_seconds, options.agents, options.open_episodes)
+
+
+async def read_limited(request: Request, most: int, seconds: float) -> bytes:
+    """Return the body of a request, or raise Refusal if it is too large or comes too slowly."""
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise Refusal(
+                        *(413, "too-large", f"a body has at most {most:,} bytes; send less"),
+                        headers={"connection": "close"},
+                    )
+                parts.append(part)
+    except ClientDisconnect:
+        raise Refusal(400, "gone", "the client left before its body was here") from None
+    except TimeoutError:
+        raise Refusal(
+            *(
+                408,
+                "slow",
+                f"a body arrives within {seconds:g} seconds, got {size:,} bytes of it; send it again",
+            ),
+            headers={"connection": "close"},
+        ) from None
+    return b"".join(parts)
+
+
+class Rate:
+    """So many requests a second of each name, a few of them at once: a bucket that fills, from which each takes one.
+
+    >>> now = [0.0]
+    >>> rate = Rate(2.0, clock=lambda: now[0])
+    >>> [rate.take("a") for _ in range(5)], rate.take("b")
+    ([0.0, 0.0, 0.0, 0.0, 0.5], 0.0)
+    >>> now[0] = 0.5
+    >>> rate.take("a")
+    0.0
+    """
+
+    def __init__(
+        self, per_second: float, most: int = MOST_BUCKETS, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self.per_second, self._most, self._clock = per_second, most, clock
+        self._size = max(per_second * BURST, 1.0)
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def take(self, name: str) -> float:
+        """Return 0 if a name may ask once more, or after how many seconds it may."""
+        if not self.per_second:
+            return 0.0
+        now = self._clock()
+        left, at = self._buckets.pop(name, (self._size, now))
+        left = min(self._size, left + (now - at) * self.per_second)
+        allowed = left >= 1
+        self._buckets[name] = (left - 1 if allowed else left, now)
+        if len(self._buckets) > self._most:
+            self._buckets.popitem(last=False)
+        return 0.0 if allowed else (1 - left) / self.per_second
+
+    def check(self, name: str, whose: str) -> None:
+        """Raise Refusal if a name asks too often."""
+        wait = self.take(name)
+        if wait:
+            raise Refusal(
+                *(429, "too-often", f"{whose} may ask {self.per_second:g} times a second; wait a little"),
+                headers={"retry-after": str(math.ceil(wait))},
+            )
+
+
+def address_of(request: Request) -> str:
+    """Return by what a client is counted: its address; of IPv6 the network, for a client has all that is in it."""
+    client = request.client
+    if client is None:
+        return "unknown"
+    if ":" not in client.host:
+        return client.host
+    try:
+        address = ipaddress.IPv6Address(client.host.partition("%")[0])
+    except ValueError:
+        return client.host
+    return str(address.ipv4_mapped or ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address is the machine's own.
+
+    >>> [is_loopback(each) for each in ("127.0.0.1", "::1", "localhost", "10.0.0.1", "0.0.0.0", "shop.example")]
+    [True, True, True, False, False, False]
+    """
+    if host == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback

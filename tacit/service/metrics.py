@@ -1,0 +1,218 @@
+"""What /metrics tells, in Prometheus' text: what was decided and heard, how long answers take, how agents are.
+
+Labels are names of agents, routes, statuses and codes of findings: all of them few. What an agent is found to be is
+worked out at most twice a minute, however often somebody asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from prometheus_client import CollectorRegistry, Counter, Histogram, Summary
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from tacit.service.accounts import ABANDON, ACT, END, EXPIRE
+from tacit.service.bodies import Decoded
+from tacit.service.host import Host
+from tacit.service.house import House
+from tacit.service.journal import Event
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+FINDINGS_FOR = 30.0
+"""Seconds for which findings are told before they are looked for again."""
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+CONFIDENCES = (0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
+KINDS = ("given", "silent", "unanswered", "abandoned")
+"""How an episode ends: something was said; nothing was, by report; nothing was heard of it; it broke off."""
+
+
+class Taken(Struct):
+    """What the event of a step says of its chance."""
+
+    probability: float | None = None
+
+
+class Closed(Struct):
+    """What the event of an episode's end says."""
+
+    feedback: Any = None
+    decoded: Decoded | None = None
+
+
+TAKEN, CLOSED = msgspec.json.Decoder(Taken), msgspec.json.Decoder(Closed)
+
+
+class Metrics:
+    """Counts of one service, in a registry of its own; `observe` takes events of the journal, `time` answers."""
+
+    def __init__(self, house: House, clock: Callable[[], float] = monotonic) -> None:
+        self._house, self._clock = house, clock
+        self._registry = kept = CollectorRegistry()
+        agent = ["agent"]
+        self._decisions = Counter("tacit_decisions", "Actions that were chosen.", agent, registry=kept)
+        self._feedback = Counter(
+            "tacit_feedback", "Episodes that ended, by how.", ["agent", "kind"], registry=kept
+        )
+        self._refusals = Counter("tacit_refusals", "Requests that were refused.", ["status"], registry=kept)
+        self._seconds = Histogram(
+            *("tacit_request_seconds", "Time to an answer.", ["method", "route"]),
+            buckets=SECONDS,
+            registry=kept,
+        )
+        self._confidence = Histogram(
+            *("tacit_decoder_confidence", "How sure decoded rewards are.", agent),
+            buckets=CONFIDENCES,
+            registry=kept,
+        )
+        self._entropy = Summary(
+            "tacit_policy_entropy_nats",
+            "Minus the logarithm of the chance of what was chosen: its mean, sum by count, is the policy's entropy.",
+            *(agent,),
+            registry=kept,
+        )
+        self._found: dict[int, tuple[float, Tally[tuple[str, str]]]] = {}
+        self._fitted: dict[int, tuple[int, float]] = {}
+        self._names: set[str] = set()
+        self._looking = asyncio.Lock()
+        kept.register(_Gauges(self))
+
+    def time(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self._seconds.labels(method, route).observe(seconds)
+        if status >= 400:
+            self.refuse(status)
+
+    def refuse(self, status: int) -> None:
+        """Count a refusal."""
+        self._refusals.labels(str(status)).inc()
+
+    def observe(self, host: Host, event: Event) -> None:
+        """Count what an event of the journal says."""
+        agent = host.row.name
+        self._names.add(agent)
+        if event.kind == ACT:
+            self._decisions.labels(agent).inc()
+            chance = TAKEN.decode(event.body).probability
+            if chance:
+                self._entropy.labels(agent).observe(-math.log(chance))
+        elif event.kind in (END, EXPIRE, ABANDON):
+            body = CLOSED.decode(event.body)
+            self._feedback.labels(agent, _kind(event.kind, body)).inc()
+            if body.decoded is not None:
+                self._confidence.labels(agent).observe(body.decoded.confidence)
+        self._see_fits(host)
+
+    async def write(self) -> bytes:
+        """Return everything as text."""
+        async with self._looking:
+            await self._find()
+        self._forget()
+        return generate_latest(self._registry)
+
+    async def _find(self) -> None:
+        """Look for findings of agents that were not looked at lately."""
+        now = self._clock()
+        for host in list(self._house.hosts.values()):
+            self._see_fits(host)
+            at, _ = self._found.get(host.row.number, (-math.inf, None))
+            if now - at >= FINDINGS_FOR:
+                status = await asyncio.to_thread(self._house.status, host)
+                tally = Tally((each.code, each.severity) for each in status.findings)
+                self._found[host.row.number] = (now, tally)
+
+    def _see_fits(self, host: Host) -> None:
+        """Remember when an agent's last fit was first seen."""
+        fits = getattr(host.agent.stage, "fits", None)
+        if fits is None:
+            return
+        number, known = host.row.number, self._fitted.get(host.row.number)
+        if known is None or known[0] != len(fits):
+            self._fitted[number] = (len(fits), self._clock())
+
+    def _forget(self) -> None:
+        """Tell no more of agents that were deleted."""
+        live = {host.row.number for host in self._house.hosts.values()}
+        for kept in (self._found, self._fitted):
+            for number in set(kept) - live:
+                del kept[number]  # type: ignore[attr-defined]
+        for name in self._names - set(self._house.hosts):
+            self._names.discard(name)
+            for metric in (self._decisions, self._confidence, self._entropy, self._feedback):
+                metric.remove_by_labels({"agent": name})
+
+    def gauges(self) -> Iterable[Metric]:
+        """Yield what is so now."""
+        house, hosts = self._house, list(self._house.hosts.values())
+        yield GaugeMetricFamily("tacit_events_waiting", "Events that are not on disk yet.", house.waiting)
+        yield GaugeMetricFamily("tacit_agents", "Agents.", len(hosts))
+        yield GaugeMetricFamily("tacit_ready", "1 if requests are answered.", int(house.failure is None))
+        opened = GaugeMetricFamily("tacit_open_episodes", "Episodes that are open.", labels=["agent"])
+        behind = GaugeMetricFamily(
+            "tacit_snapshot_behind_positions",
+            "Positions of the journal since the snapshot.",
+            labels=["agent"],
+        )
+        age = GaugeMetricFamily(
+            "tacit_snapshot_age_seconds", "Seconds since this process made a snapshot.", labels=["agent"]
+        )
+        for host in hosts:
+            opened.add_metric([host.row.name], len(host.accounts))
+            positions, seconds = house.snapshot_age(host)
+            behind.add_metric([host.row.name], positions)
+            if seconds is not None:
+                age.add_metric([host.row.name], seconds)
+        yield from (opened, behind, age, *self._fits(hosts), self._findings(hosts))
+
+    def _fits(self, hosts: list[Host]) -> Iterable[Metric]:
+        seconds = GaugeMetricFamily(
+            "tacit_fit_age_seconds", "Seconds since the last fit was adopted, or seen.", labels=["agent"]
+        )
+        tuples = GaugeMetricFamily(
+            "tacit_fit_behind_tuples", "Tuples that the last fit did not see.", labels=["agent"]
+        )
+        for host in hosts:
+            stage, known = host.agent.stage, self._fitted.get(host.row.number)
+            if known is None:
+                continue
+            seconds.add_metric([host.row.name], self._clock() - known[1])
+            fits, kept = getattr(stage, "fits", ()), getattr(stage, "tuples", None)
+            if kept is not None:
+                tuples.add_metric([host.row.name], len(kept.rows) - (fits[-1][0] if fits else 0))
+        return seconds, tuples
+
+    def _findings(self, hosts: list[Host]) -> Metric:
+        found = GaugeMetricFamily(
+            "tacit_findings", "What diagnoses found.", labels=["agent", "code", "severity"]
+        )
+        for host in hosts:
+            for (code, severity), n in self._found.get(host.row.number, (0.0, Tally()))[1].items():
+                found.add_metric([host.row.name, code, severity], n)
+        return found
+
+
+class _Gauges(Collector):
+    """What is asked for when somebody reads the metrics."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterable[Metric]:
+        return self._metrics.gauges()
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+
+def _kind(kind: str, body: Closed) -> str:
+    if kind == END:
+        return "given" if body.feedback is not None else "silent"
+    return "unanswered" if kind == EXPIRE else "abandoned"
