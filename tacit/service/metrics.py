@@ -143,7 +143,7 @@ class Metrics:
         live = {host.row.number for host in self._house.hosts.values()}
         for kept in (self._found, self._fitted):
             for number in set(kept) - live:
-                del kept[number]  # type: ignore[attr-defined]
+                del kept[number]
         for name in self._names - set(self._house.hosts):
             self._names.discard(name)
             for metric in (self._decisions, self._confidence, self._entropy, self._feedback):

@@ -55,6 +55,13 @@ def other_sites(origins: tuple[str, ...]) -> list[Middleware]:
     """Return what lets pages of these sites call from a browser; none if there are no such sites."""
     if not origins:
         return []
-    allowed = {"allow_origins": origins, "allow_methods": METHODS, "max_age": PREFLIGHT_FOR}
-    headers = {"allow_headers": ("authorization", "content-type"), "expose_headers": ("retry-after",)}
-    return [Middleware(CORSMiddleware, **allowed, **headers)]
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=METHODS,
+            allow_headers=("authorization", "content-type"),
+            expose_headers=("retry-after",),
+            max_age=PREFLIGHT_FOR,
+        )
+    ]

@@ -24,10 +24,10 @@ FOLDER = Path("tacit-data")
 SECRET = ("database",)
 """Options whose values are not repeated in errors: they may hold a password."""
 
-Read = Callable[[Any], Any]
+ReadOption = Callable[[Any], Any]
 
 
-def _whole(low: int, high: int) -> Read:
+def _whole(low: int, high: int) -> ReadOption:
     def read(value: Any) -> int:
         number = int(value) if isinstance(value, str) else value
         if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
@@ -37,7 +37,7 @@ def _whole(low: int, high: int) -> Read:
     return read
 
 
-def _number(low: float, high: float) -> Read:
+def _number(low: float, high: float) -> ReadOption:
     def read(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError
@@ -71,7 +71,7 @@ def _path(value: Any) -> Path:
     return value if isinstance(value, Path) else Path(_text(value))
 
 
-def _choice(*known: str) -> Read:
+def _choice(*known: str) -> ReadOption:
     def read(value: Any) -> str:
         if value not in known:
             raise ValueError
@@ -99,8 +99,12 @@ def _database(value: Any) -> str | None:
     return value  # type: ignore[no-any-return]
 
 
-def _option(default: Any, read: Read, rule: str) -> Any:
-    return field(default=default, metadata={"read": read, "rule": rule})
+def _option(default: Any, read: ReadOption, rule: str) -> Any:
+    return field(default=default, metadata=_rule(read, rule))
+
+
+def _rule(read: ReadOption, rule: str) -> dict[str, Any]:
+    return {"read": read, "rule": rule}
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ class ServiceOptions:
 
     host: str = _option("127.0.0.1", _text, "the address to listen at")
     port: int = _option(8040, _whole(0, 65_535), "a whole number from 0 to 65535, 0 finds a free one")
-    data: Path = _option(FOLDER, _path, "the folder of the journal, keys and secrets")
+    data: Path = field(default=FOLDER, metadata=_rule(_path, "the folder of the journal, keys and secrets"))
     database: str | None = _option(None, _database, "postgresql://..., in place of SQLite in the folder")
     public_url: str | None = _option(
         None, lambda v: v if v is None else _address(v), "the http address that people see, for links"

@@ -147,7 +147,7 @@ def test_what_is_no_journal_is_refused(tmp_path):
         with pytest.raises(ValueError, match="backup"):
             restore(tmp_path / name, tmp_path / "new")
     assert not (tmp_path / "new" / JOURNAL).exists()
-    with pytest.raises(ValueError, match="holds journal.sqlite"):
+    with pytest.raises(ValueError, match=r"holds journal\.sqlite"):
         back_up(tmp_path / "nowhere", tmp_path / "c", 0.0)
 
 

@@ -63,5 +63,8 @@ def test_a_service_emits_what_was_decoded_and_nothing_else(tmp_path, emitted):
 def test_without_the_package_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     monkeypatch.setitem(sys.modules, "opentelemetry._logs", None)
-    with pytest.raises(ImportError, match="pip install opentelemetry-api"), operating(tmp_path, telemetry=True):
+    with (
+        pytest.raises(ImportError, match="pip install opentelemetry-api"),
+        operating(tmp_path, telemetry=True),
+    ):
         pass
