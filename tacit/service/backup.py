@@ -25,7 +25,9 @@ def back_up(data: Path, target: Path, at: float) -> Path:
     """Return the file with a copy of the journal in a folder; in a folder as target it is named by the time."""
     journal = data / JOURNAL
     if not journal.is_file():
-        raise ValueError(f"a folder of a service holds {JOURNAL}, {data} does not; give --data")
+        raise ValueError(
+            f"a folder of a service holds {JOURNAL}, {data} does not; give --data, or use pg_dump"
+        )
     if target.is_dir():
         target = target / datetime.fromtimestamp(at, UTC).strftime("tacit-%Y%m%dT%H%M%SZ.sqlite")
     _check_free(target)
@@ -43,7 +45,7 @@ def restore(copy: Path, data: Path) -> Path:
     """Return the journal that a copy was put back to; there must be none in the folder."""
     check_journal(copy)
     target = data / JOURNAL
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(0o700, parents=True, exist_ok=True)
     for beside in ("", "-wal", "-shm"):
         _check_free(target.with_name(target.name + beside))
     part = target.with_name(f"{target.name}.{secrets.token_hex(4)}{PART}")

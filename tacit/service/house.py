@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -20,6 +21,7 @@ from tacit.service.errors import Refusal, invalid, not_found, unready
 from tacit.service.host import Answer, Host
 from tacit.service.journal import Event, Snapshot, Store, StoreError
 from tacit.service.limits import Limits
+from tacit.service.logbook import note
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 SNAPSHOT_EVENTS = 20_000
@@ -226,6 +228,7 @@ class House:
         """Stop promising: what agents know is ahead of the journal. They are rebuilt as soon as it can be read."""
         if self.failure is None:
             self.failure = f"the journal cannot be written ({error})"
+            note(logging.ERROR, "journal failed", reason=str(error))
             self._tasks.append(asyncio.create_task(self._recover()))
 
     async def _recover(self) -> None:
@@ -250,6 +253,7 @@ class House:
         self._last.clear()
         self.hosts = await asyncio.to_thread(self._restore_all)
         self.failure = None
+        note(logging.INFO, "agents rebuilt", agents=len(self.hosts))
 
     def _restore_all(self) -> dict[str, Host]:
         hosts = {}

@@ -155,7 +155,7 @@ class Keys:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Let one at a time read and write the file."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(0o700, parents=True, exist_ok=True)
         with open(self._path.with_name(KEYS + ".lock"), "wb") as lock:
             if fcntl is not None:
                 fcntl.flock(lock, fcntl.LOCK_EX)

@@ -8,6 +8,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from time import monotonic
 from typing import Any
 
@@ -139,6 +140,7 @@ def address_of(request: Request) -> str:
     return str(address.ipv4_mapped or ipaddress.ip_network((int(address) >> 64 << 64, 64)))
 
 
+@lru_cache(1024)
 def is_loopback(host: str) -> bool:
     """Return whether an address is the machine's own.
 

@@ -118,7 +118,7 @@ def open_signer(folder: Path) -> Signer:
     """Return who signs with the secret in a folder, which is made if there is none; its owner alone may read it."""
     path = folder / SECRET
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
         _make_secret(path)
     secret = path.read_bytes()
     if len(secret) != SECRET_BYTES:

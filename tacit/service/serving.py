@@ -39,7 +39,7 @@ def open_store(data: Path, database: str | None = None) -> Store:
         from tacit.service.postgres import PostgresStore
 
         return PostgresStore(database)
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(0o700, parents=True, exist_ok=True)
     return SqliteStore(data / JOURNAL)
 
 

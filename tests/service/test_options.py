@@ -1,5 +1,6 @@
 """Options: file, environment, flags, in that order; each is checked, and none is unknown."""
 
+import re
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 
@@ -101,3 +102,19 @@ def test_every_option_has_a_rule_and_a_default_that_keeps_it():
     assert set(OPTIONS) == {each.name for each in fields(options)}
     with pytest.raises(FrozenInstanceError):
         options.port = 1
+
+
+def test_the_page_names_every_option_and_its_default():
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "serve.md").read_text()
+    table = page.partition("## Options")[2].partition("## Keys")[0]
+    named = [
+        name
+        for row in table.splitlines()
+        for name in re.findall(r"`(\w+)`", row.split("|")[1] if "|" in row else "")
+    ]
+    assert sorted(named) == sorted(OPTIONS)
+    for row in (row.split("|") for row in table.splitlines() if row.startswith("| `")):
+        names, values = re.findall(r"`(\w+)`", row[1]), [each.strip() for each in row[2].split(",")]
+        for name, value in zip(names, values, strict=False):
+            if isinstance(OPTIONS[name].default, int | float):
+                assert read_options({}, {name: value}) == ServiceOptions(), name
