@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tacit.base.files import PART, sync_folder
+from tacit.service.ownership import give_to_owner
 from tacit.service.serving import JOURNAL
 
 PATIENCE = 30.0
@@ -51,6 +52,7 @@ def restore(copy: Path, data: Path) -> Path:
     part = target.with_name(f"{target.name}.{secrets.token_hex(4)}{PART}")
     try:
         shutil.copyfile(copy, part)
+        give_to_owner(part)
         _keep(part, target)
     finally:
         part.unlink(missing_ok=True)

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from tacit.base.files import write_atomically
+from tacit.service.ownership import give_to_owner
 
 try:
     import fcntl
@@ -132,6 +133,7 @@ class Keys:
                 os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600)
             )  # permissions stay when it is replaced
         write_atomically(self._path, msgspec.json.format(msgspec.json.encode(KeyFile(keys))) + b"\n")
+        give_to_owner(self._path)
 
     def _read(self) -> None:
         """Read the file if it is another than that which was read last, or raise ValueError if it cannot be."""

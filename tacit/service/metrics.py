@@ -125,8 +125,9 @@ class Metrics:
             self._see_fits(host)
             at, _ = self._found.get(host.row.number, (-math.inf, None))
             if now - at >= FINDINGS_FOR:
-                status = await asyncio.to_thread(self._house.status, host)
-                tally = Tally((each.code, each.severity) for each in status.findings)
+                anchors = tuple(getattr(host, "anchors", ()))
+                diagnosis = await asyncio.to_thread(host.agent.diagnose, anchors)
+                tally = Tally((each.code, each.severity) for each in diagnosis.findings)
                 self._found[host.row.number] = (now, tally)
 
     def _see_fits(self, host: Host) -> None:

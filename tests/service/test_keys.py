@@ -161,3 +161,14 @@ def test_the_commands(tmp_path):
 def test_a_shop_without_keys_goes_on_as_ever(tmp_path):
     with shop_with(tmp_path) as caller:
         caller.play("new", ["start", "cart"], "thanks")
+
+
+def test_what_root_makes_is_the_services(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    if os.geteuid() == 0:
+        os.chown(data, 12_345, 12_345)
+    for name in ("one", "two"):
+        make(data, "decide", name=name)
+        found = os.stat(data / KEYS)
+        assert (found.st_uid, found.st_gid) == (os.stat(data).st_uid, os.stat(data).st_gid)

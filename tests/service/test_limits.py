@@ -116,6 +116,15 @@ def test_an_agent_has_so_many_open_episodes(tmp_path):
         assert caller.begin("new", id="c").status_code == 201
 
 
+def test_a_disk_that_does_not_keep_up_holds_requests_back(tmp_path, monkeypatch):
+    with shop_with(tmp_path) as caller:
+        caller.begin("new", id="a")
+        monkeypatch.setattr("tacit.service.house.MOST_WAITING", 0)
+        before, busy = caller.host.snapshot(), caller.act("a", 1, "start")
+        assert (code(busy), busy.headers["retry-after"]) == ((429, "busy"), "1")
+        assert caller.host.snapshot() == before
+
+
 def test_pages_of_other_sites_are_not_let_in_unless_options_name_them(tmp_path):
     asks = {"origin": "https://shop.example", "access-control-request-method": "POST"}
     with operating(tmp_path) as client:

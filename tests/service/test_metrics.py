@@ -65,9 +65,9 @@ def test_what_nobody_answered_is_counted(tmp_path):
 
 def test_findings_are_looked_for_twice_a_minute_at_most(tmp_path, monkeypatch):
     with shop_with(tmp_path) as caller:
-        house, asked = caller.client.app.state.house, []
-        status = house.status
-        monkeypatch.setattr(house, "status", lambda host: asked.append(host) or status(host))
+        agent, asked = caller.host.agent, []
+        diagnose = agent.diagnose
+        monkeypatch.setattr(agent, "diagnose", lambda anchors: asked.append(1) or diagnose(anchors))
         for _ in range(3):
             found = samples(caller.client)
         assert len(asked) == 1
