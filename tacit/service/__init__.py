@@ -1,0 +1,1 @@
+"""The learning service: agents behind HTTP, their journal, keys, pages and clients."""
