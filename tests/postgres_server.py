@@ -1,6 +1,7 @@
 """A PostgreSQL of the tests' own: the server of a package, in a folder that goes away, reached by a socket there."""
 
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
@@ -8,8 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
-
-NOBODY = "nobody"
 
 
 class PostgresServer:
@@ -21,9 +20,11 @@ class PostgresServer:
     def __init__(self, fsync="off"):
         self._options = f"-h '' -c fsync={fsync}"
         self.folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: the name of a socket has a hundred bytes
-        self._as = {"user": NOBODY, "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
-        if self._as:
-            shutil.chown(self.folder, NOBODY)
+        self._as = {}
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            self._as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
         self._bin = self._find_programs()
         self._run("initdb", "-U", "postgres", "--auth=trust", "--encoding=utf8", "--no-sync")
         self._schemas = 0
@@ -46,7 +47,8 @@ class PostgresServer:
         return f"{url}&options=-csearch_path%3Ds{self._schemas}"
 
     def remove(self):
-        self.stop("immediate")
+        if (self.folder / "data" / "postmaster.pid").exists():
+            self.stop("immediate")
         shutil.rmtree(self.folder)
 
     def _find_programs(self):

@@ -67,14 +67,16 @@ class Outcomes:
         """Return whether a group was committed; StoreError if the server does not say so in time."""
         self.doubt(group)
         until = time.monotonic() + PATIENCE
-        while (committed := self._ask(group)) is None:
-            if time.monotonic() > until:
-                raise StoreError(
-                    f"PostgreSQL ({self._address}) was lost during a commit, and whether it was carried out is not "
-                    "known; nothing else is read or written until it is back and says so. Read the journal again then"
-                )
+        while True:
+            try:
+                return self._ask(group)
+            except StoreError as error:
+                if time.monotonic() > until:
+                    raise StoreError(
+                        "PostgreSQL was lost during a commit, and whether it was carried out is not known; nothing "
+                        f"else is read or written until it says so. Read the journal again then. {error}"
+                    ) from error
             time.sleep(PAUSE)
-        return committed
 
     def doubt(self, group: Group) -> None:
         """Remember that the outcome of a group is not known."""
@@ -83,27 +85,25 @@ class Outcomes:
 
     def settle(self) -> None:
         """Raise StoreError unless the outcome of every group is known."""
-        for group in list(self._unknown):
-            if self._ask(group) is None:
+        if not self._unknown:
+            return
+        with self._lock:
+            unknown = list(self._unknown)
+        for group in unknown:
+            try:
+                self._ask(group)
+            except StoreError as error:
                 raise StoreError(
-                    f"PostgreSQL ({self._address}) does not say yet whether an earlier commit was carried out; see "
-                    "that it runs, and it goes on by itself"
-                )
+                    f"PostgreSQL does not say yet whether an earlier commit was carried out. {error}"
+                ) from error
 
-    def _ask(self, group: Group) -> bool | None:
-        """Return whether a group was committed; None while nobody knows."""
-        try:
-            with (
-                closing(self._address.connect()) as connection,
-                self._address.told(),
-                connection.transaction(),
-            ):
-                connection.execute(END_ABANDONED, [group.key])
-                connection.execute("SET LOCAL lock_timeout = '1s'")
-                connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", [APPENDING, group.key])
-                found = connection.execute("SELECT 1 FROM events WHERE batch = %s", [group.number]).fetchone()
-        except StoreError:
-            return None
+    def _ask(self, group: Group) -> bool:
+        """Return whether a group was committed; StoreError while nobody knows."""
+        with closing(self._address.connect()) as connection, self._address.told(), connection.transaction():
+            connection.execute(END_ABANDONED, [group.key])
+            connection.execute("SET LOCAL lock_timeout = '1s'")
+            connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", [APPENDING, group.key])
+            found = connection.execute("SELECT 1 FROM events WHERE batch = %s", [group.number]).fetchone()
         with self._lock:
             self._unknown.discard(group)
         return found is not None
