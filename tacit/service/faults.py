@@ -28,14 +28,12 @@ POSTGRES = {
     "55P03": "another session held a lock for too long, and nothing was written; end that session",
     "40": "another session was in the way, and nothing was written; ask again",
     "42501": "its user may not do that; grant it the tables, or the right to create them",
-    "28": "it does not let this user in; correct the user or the password",
-    "3D": "it has no such database; create it, or name another",
     "22": "what was to be written is nothing that it takes, and nothing of it was written",
     "23": "what was to be written breaks a rule of the tables, and nothing of it was written",
     "XX": "it is damaged, or found an error in itself; look at its log, and restore a backup if need be",
 }
 """By SQLSTATE, or its first two characters, which name a class."""
-AWAY = "it cannot be reached; see that it runs, and it goes on by itself"
+AWAY = "see that it runs, and lets this service in at that address; it goes on by itself then"
 OTHERWISE = "this was not foreseen, and nothing was written; report it if it stays"
 
 
@@ -54,13 +52,16 @@ def explain_sqlite(error: BaseException, path: Path) -> str:
 def explain_postgres(error: BaseException, where: str, connected: bool = True) -> str:
     """Return what happened to a server or on the way to it, why, and what to do; its SQLSTATE says which.
 
-    >>> explain_postgres(OSError("no route"), "db", connected=False)
-    'PostgreSQL (db) cannot be used now (no route): it cannot be reached; see that it runs, and it goes on by itself'
+    >>> explain_postgres(OSError("no route"), "db", connected=False)[:64]
+    'PostgreSQL (db) cannot be reached (no route): see that it runs, '
     """
     state: str = getattr(error, "sqlstate", None) or ""
     gone = not connected or state[:2] == "08" or state[:3] == "57P"
-    remedy = POSTGRES.get(state) or POSTGRES.get(state[:2]) or (AWAY if gone else OTHERWISE)
-    return f"PostgreSQL ({where}) cannot be used now ({' '.join(str(error).split())}): {remedy}"
+    said = " ".join(str(error).split())
+    if gone:
+        return f"PostgreSQL ({where}) cannot be reached ({said}): {AWAY}"
+    remedy = POSTGRES.get(state) or POSTGRES.get(state[:2]) or OTHERWISE
+    return f"PostgreSQL ({where}) cannot be used now ({said}): {remedy}"
 
 
 def name_is_taken(name: str) -> ValueError:
