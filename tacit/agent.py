@@ -182,8 +182,8 @@ class Agent:
     ) -> None:
         """Take in that somebody else acted in `state`, the next of the episode: a program whose ways are to be learned.
 
-        `probability` is the chance with which they took the action. Without it the action must follow from context and
-        state alone, or chance: what else they went by would be mistaken for what the action does.
+        `probability` is the chance with which they did. Without it, what else than context and state they went by would
+        be mistaken for what the action does.
         """
         with self._lock:
             self._take_up(episode)
