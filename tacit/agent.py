@@ -123,8 +123,8 @@ class Agent:
     def begin(self, context: object, uniform: bool = False) -> Episode:
         """Return the handle of a new episode; the present stage plans it, nothing is learned.
 
-        A `uniform` one takes every action with the same chance, to compare with; it teaches as others do. An episode that
-        an interrupt kept from being returned is the last of `open_episodes`, or never began.
+        A `uniform` one takes every action with the same chance, to compare with; it teaches as others do. One that an
+        interrupt kept from being returned is the last of `open_episodes`, or never began.
         """
         with self._lock:
             if self._pending or self._asks_next:

@@ -73,7 +73,7 @@ def test_what_could_not_have_been_taken_is_refused():
     ):
         with pytest.raises(ValueError, match=words):
             agent.took(episode, 0, action, chance)
-    with pytest.raises(ValueError, match="step 1 needs a state of layer 1|state"):
+    with pytest.raises(ValueError, match=r"step 1 needs a state of layer 1|state"):
         agent.took(episode, 1, 0)
     assert episode.steps == ()
     talk = tacit.Agent(Conversations(TextSettings(horizon=1)))
