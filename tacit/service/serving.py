@@ -1,4 +1,4 @@
-"""How the service runs: the journal is opened, agents are rebuilt, then requests are answered until it is told to stop."""
+"""How the service runs: the journal is opened, agents are rebuilt, requests are answered until it is told to stop."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from tacit.service.limits import limits_of
 from tacit.service.openapi import describe_service
 from tacit.service.operations import make_operations
 from tacit.service.options import ServiceOptions
+from tacit.service.postgres import PostgresStore
 from tacit.service.routes import ENDPOINTS, Endpoint, answer, make_app, refuse
 from tacit.service.sqlite import SqliteStore
 
@@ -36,8 +37,6 @@ JOURNAL = "journal.sqlite"
 def open_store(data: Path, database: str | None = None) -> Store:
     """Return the store of a service: SQLite in its folder, or the PostgreSQL that `database` names."""
     if database is not None:
-        from tacit.service.postgres import PostgresStore
-
         return PostgresStore(database)
     data.mkdir(0o700, parents=True, exist_ok=True)
     return SqliteStore(data / JOURNAL)
