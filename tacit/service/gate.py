@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from tacit.service.errors import Refusal, unready
-from tacit.service.keys import Key, Keys
+from tacit.service.keys import ApiKey, Keys
 from tacit.service.limits import Rate, address_of, is_loopback
 from tacit.service.logbook import AGENT, note
 from tacit.service.metrics import Metrics
@@ -48,7 +48,7 @@ class Gate:
         else:
             self._check_key(key, scope, agent)
 
-    def _check_key(self, key: Key, scope: str, agent: str | None) -> None:
+    def _check_key(self, key: ApiKey, scope: str, agent: str | None) -> None:
         """Raise Refusal unless a key may do this now."""
         self._by_key.check(key.name, "a key")
         if not key.may(scope):
@@ -71,7 +71,7 @@ class Gate:
             told = {"method": request.method, "route": route, "status": status}
             note(logging.INFO, "request", **told, milliseconds=round(seconds * 1e3, 3))
 
-    def _key(self, request: Request) -> Key:
+    def _key(self, request: Request) -> ApiKey:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         key = self.keys.find(token.strip()) if kind.lower() == "bearer" else None
         if key is not None:

@@ -35,7 +35,7 @@ TOKEN = re.compile(r"tacit_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 """How a key looks: its public part, then 256 bits in base64."""
 
 
-class Key(Struct, frozen=True):
+class ApiKey(Struct, frozen=True):
     """What is known of a key: its name, its public part and hash, what it is for, of which agents (none: of all)."""
 
     name: str
@@ -57,7 +57,7 @@ class Key(Struct, frozen=True):
 class KeyFile(Struct, forbid_unknown_fields=True):
     """The content of the file."""
 
-    keys: list[Key]
+    keys: list[ApiKey]
 
 
 class Keys:
@@ -75,7 +75,7 @@ class Keys:
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / KEYS
         self._seen: tuple[int, int, int] | None = None
-        self._keys: dict[str, Key] = {}
+        self._keys: dict[str, ApiKey] = {}
 
     @property
     def exist(self) -> bool:
@@ -83,7 +83,7 @@ class Keys:
         self._read()
         return self._seen is not None
 
-    def find(self, token: str) -> Key | None:
+    def find(self, token: str) -> ApiKey | None:
         """Return the key of a token, None if there is none."""
         self._read()
         found = TOKEN.fullmatch(token)
@@ -92,7 +92,7 @@ class Keys:
             return None
         return key
 
-    def all(self) -> list[Key]:
+    def all(self) -> list[ApiKey]:
         """Return the keys, by name."""
         self._read()
         return sorted(self._keys.values(), key=lambda key: key.name)
@@ -110,7 +110,7 @@ class Keys:
             )
         prefix = secrets.token_hex(6)
         token = f"tacit_{prefix}_{secrets.token_urlsafe(32)}"
-        key = Key(name, prefix, hash_token(token), tuple(scopes), tuple(agents), at)
+        key = ApiKey(name, prefix, hash_token(token), tuple(scopes), tuple(agents), at)
         with self._changing():
             if any(each.name == name for each in self._keys.values()):
                 raise ValueError(
@@ -127,7 +127,7 @@ class Keys:
                 raise ValueError(f"there is no key {name!r}; `tacit keys list` shows those that there are")
             self._write(left)
 
-    def _write(self, keys: list[Key]) -> None:
+    def _write(self, keys: list[ApiKey]) -> None:
         if not self._path.exists():
             os.close(
                 os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600)

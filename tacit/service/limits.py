@@ -12,7 +12,7 @@ from functools import lru_cache
 from time import monotonic
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from tacit.service.errors import Refusal
 from tacit.service.host import Host
@@ -56,29 +56,26 @@ def limits_of(options: ServiceOptions) -> Limits:
 
 async def read_limited(request: Request, most: int, seconds: float) -> bytes:
     """Return the body of a request, or raise Refusal if it is too large or comes too slowly."""
-    parts, size = [], 0
+    parts, size, more = [], 0, True
     try:
         async with asyncio.timeout(seconds):
-            async for part in request.stream():
-                size += len(part)
+            while more:
+                message = await request.receive()
+                if message["type"] != "http.request":
+                    raise Refusal(400, "gone", "the client left before its body was here")
+                parts.append(message.get("body", b""))
+                size, more = size + len(parts[-1]), message.get("more_body", False)
                 if size > most:
-                    raise Refusal(
-                        *(413, "too-large", f"a body has at most {most:,} bytes; send less"),
-                        headers={"connection": "close"},
-                    )
-                parts.append(part)
-    except ClientDisconnect:
-        raise Refusal(400, "gone", "the client left before its body was here") from None
+                    raise _unread(413, "too-large", f"a body has at most {most:,} bytes; send less")
     except TimeoutError:
-        raise Refusal(
-            *(
-                408,
-                "slow",
-                f"a body arrives within {seconds:g} seconds, got {size:,} bytes of it; send it again",
-            ),
-            headers={"connection": "close"},
-        ) from None
+        words = f"a body arrives within {seconds:g} seconds, got {size:,} bytes of it; send it again"
+        raise _unread(408, "slow", words) from None
     return b"".join(parts)
+
+
+def _unread(status: int, code: str, message: str) -> Refusal:
+    """Return the refusal of a body of which more may come, so that the connection is of no more use."""
+    return Refusal(status, code, message, headers={"connection": "close"})
 
 
 class Rate:

@@ -36,9 +36,10 @@ KINDS = ("given", "silent", "unanswered", "abandoned")
 
 
 class Taken(Struct):
-    """What the event of a step says of its chance."""
+    """What the event of a step says of its chance, and whether another chose."""
 
     probability: float | None = None
+    taken: bool = False
 
 
 class Closed(Struct):
@@ -100,10 +101,10 @@ class Metrics:
         agent = host.row.name
         self._names.add(agent)
         if event.kind == ACT:
-            self._decisions.labels(agent).inc()
-            chance = TAKEN.decode(event.body).probability
-            if chance:
-                self._entropy.labels(agent).observe(-math.log(chance))
+            step = TAKEN.decode(event.body)
+            if not step.taken and step.probability:
+                self._decisions.labels(agent).inc()
+                self._entropy.labels(agent).observe(-math.log(step.probability))
         elif event.kind in (END, EXPIRE, ABANDON):
             body = CLOSED.decode(event.body)
             self._feedback.labels(agent, _kind(event.kind, body)).inc()
@@ -125,9 +126,8 @@ class Metrics:
             self._see_fits(host)
             at, _ = self._found.get(host.row.number, (-math.inf, None))
             if now - at >= FINDINGS_FOR:
-                anchors = tuple(getattr(host, "anchors", ()))
-                diagnosis = await asyncio.to_thread(host.agent.diagnose, anchors)
-                tally = Tally((each.code, each.severity) for each in diagnosis.findings)
+                diagnosis = await asyncio.to_thread(host.agent.diagnose, tuple(host.anchors))
+                tally = Tally((str(each.code), str(each.severity)) for each in diagnosis.findings)
                 self._found[host.row.number] = (now, tally)
 
     def _see_fits(self, host: Host) -> None:

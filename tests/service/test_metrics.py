@@ -33,6 +33,7 @@ def test_what_was_done_is_counted(tmp_path):
         caller.post("/episodes/broken/abandon")
         caller.begin("new", id="open")
         caller.act("open", 7, "start")
+        caller.act("open", 1, "start", taken="ask")  # by another, so not chosen here
         caller.client.get("/nothing")
         found = samples(caller.client)
     assert found["tacit_decisions_total", "shop"] == 8
@@ -46,7 +47,7 @@ def test_what_was_done_is_counted(tmp_path):
     assert found["tacit_policy_entropy_nats_count", "shop"] == 8
     assert found["tacit_policy_entropy_nats_sum", "shop"] == pytest.approx(8 * math.log(3), rel=0.2)
     route = "/v1/agents/{name}/episodes/{episode}/actions"
-    assert found["tacit_request_seconds_count", route, "POST"] == 9
+    assert found["tacit_request_seconds_count", route, "POST"] == 10
 
 
 def test_what_nobody_answered_is_counted(tmp_path):
