@@ -29,12 +29,13 @@ def serve(
     console = Console()
     with guarded(console, "Everything that was answered is in the journal; run the same command to go on."):
         try:
-            from tacit.service.serving import listen, make_service, open_store, run
+            from tacit.service.serving import listen, open_store
+            from tacit.service.serving import serve as answer
         except ImportError as error:
             raise ImportError(
                 f"the service needs more packages: {error}; pip install 'tacit[serve]'"
             ) from None
         with listen(host, port) as (socket, address):
-            service = make_service(open_store(data, database))
+            store = open_store(data, database)
             say(console, f"Tacit listens at {address} (its interface: {address}/docs). Ctrl-C stops it.")
-            run(service, socket)
+            answer(store, socket)

@@ -21,6 +21,7 @@ from tacit.service.journal import Store
 from tacit.service.openapi import describe_service
 from tacit.service.routes import answer, make_app, refuse
 from tacit.service.sqlite import SqliteStore
+from tacit.service.warming import Opening, open_beside, open_first
 
 BACKLOG = 1024
 """Connections that may wait to be taken."""
@@ -38,7 +39,9 @@ def open_store(data: Path, database: str | None = None) -> Store:
     return SqliteStore(data / JOURNAL)
 
 
-def make_service(store: Store, clock: Callable[[], float] = time.time) -> Starlette:
+def make_service(
+    store: Store, clock: Callable[[], float] = time.time, opening: Opening = open_first
+) -> Starlette:
     """Return the whole application: agents, health, documentation."""
     house = House(store, clock)
 
@@ -58,11 +61,8 @@ def make_service(store: Store, clock: Callable[[], float] = time.time) -> Starle
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await house.start()
-        try:
+        async with opening(house):
             yield
-        finally:
-            await house.stop()
 
     more = [
         Route("/healthz", healthz),
@@ -95,9 +95,26 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
         )
 
 
-def run(service: Starlette, listener: socket.socket) -> None:
-    """Answer requests until the process is told to stop (SIGINT, SIGTERM); those under way are finished first."""
-    config = uvicorn.Config(
+def serve(store: Store, listener: socket.socket) -> None:
+    """Answer requests until the process is told to stop (SIGINT, SIGTERM); those under way are finished first.
+
+    Raises RuntimeError if the service cannot be opened.
+    """
+    faults: list[Exception] = []
+
+    def give_up(error: Exception) -> None:
+        faults.append(error)
+        server.should_exit = True
+
+    server = uvicorn.Server(configure(make_service(store, opening=open_beside(give_up))))
+    server.run(sockets=[listener])
+    for fault in faults:
+        raise RuntimeError(str(fault)) from fault
+
+
+def configure(service: Starlette) -> uvicorn.Config:
+    """Return how uvicorn runs a service."""
+    return uvicorn.Config(
         service,
         log_level="warning",
         access_log=False,
@@ -106,4 +123,3 @@ def run(service: Starlette, listener: socket.socket) -> None:
         date_header=False,
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[listener])
