@@ -1,10 +1,12 @@
 """A service for tests: an application in this process, over a real journal, and what clients say to it."""
 
+import time
 from contextlib import contextmanager
 
 import msgspec
 from starlette.testclient import TestClient
 
+from tacit.service.host import Host
 from tacit.service.serving import JOURNAL, make_service
 from tacit.service.sqlite import SqliteStore
 
@@ -78,3 +80,28 @@ def shop(folder, clock=None, store=None):
         caller = Caller(client)
         assert caller.put(SHOP).status_code in (200, 201)
         yield caller
+
+
+def refusal(response):
+    error = response.json()["error"]
+    return response.status_code, error["code"], error.get("field")
+
+
+def rebuilt(folder, name="shop"):
+    """Return the agent that the journal alone makes, from its first event on."""
+    store = SqliteStore(folder / JOURNAL)
+    try:
+        row = next(row for row in store.agents() if row.name == name)
+        host = Host(row, store)
+        host.restore([])
+        return host.snapshot()
+    finally:
+        store.close()
+
+
+def wait_until(holds):
+    for _ in range(300):
+        if holds():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it took too long")

@@ -82,7 +82,7 @@ class GeneralisingLearning:
     explores: ClassVar[bool] = False
     remarks: tuple[str, ...] = ()
 
-    def __init__(self, setup: Setup, replayed: Fits = ()) -> None:
+    def __init__(self, setup: Setup, replayed: Fits | None = None) -> None:
         if may_change(setup.layout):
             raise ValueError(
                 "where contexts or feedback are vectors, or contexts are many, labels are those that the layout has "
@@ -179,9 +179,9 @@ class GeneralisingLearning:
         A fit beside is begun here, and taken up when it is done; what was adopted when is kept in `fits`, by which a
         run can be replayed.
         """
-        if self._replayed:
-            (n, lessons), later = self._replayed[0], self._replayed[1:]
-            return self._adopt(self._fit(n), n, later) if self.lessons == lessons else self
+        if self._replayed is not None:
+            n, lessons = self._replayed[0] if self._replayed else (0, -1)
+            return self._adopt(self._fit(n), n) if self.lessons == lessons else self
         if self._beside.done:
             n, understanding = self._beside.wait()
             return self._adopt(understanding, n)
@@ -192,6 +192,10 @@ class GeneralisingLearning:
             return self._adopt(self._fit(n), n)
         self._beside.begin(fit_tuples, self._layout, self.tuples.tuples(), *self._known)
         return self
+
+    def replay(self, fits: Fits | None) -> None:
+        """Adopt these fits, in the moments that they tell, and no others; None: adopt what is due, from now on."""
+        self._replayed = fits
 
     def stop(self) -> None:
         """End the process in which fits are made beside, if there is one; a fit that is under way is lost."""
@@ -206,7 +210,7 @@ class GeneralisingLearning:
         """Return what a fit begins with: c, and what was understood so far, if that is sure."""
         return self._settings.decoder.c, self.understanding if self.sure else None
 
-    def _adopt(self, understanding: Understanding, n: int, replayed: Fits = ()) -> GeneralisingLearning:
+    def _adopt(self, understanding: Understanding, n: int) -> GeneralisingLearning:
         """Return the stage that goes on with what the first n tuples told; those since then are learned from, too."""
         for x, s, a, y, *_ in self.tuples.rows[n:]:
             commit(understanding.learn(x, s, a, y))
@@ -220,7 +224,7 @@ class GeneralisingLearning:
         renewed.steady = self.steady or understanding.is_steady
         renewed._due = int(GROWTH * n) + 1
         renewed.fits = (*self.fits, (n, self.lessons))
-        renewed._replayed = replayed
+        renewed._replayed = None if self._replayed is None else self._replayed[1:]
         return renewed
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from tacit.service.bodies import ErrorBody
-from tacit.service.routes import ENDPOINTS, JSON, LINES, Endpoint
+from tacit.service.routes import BYTES, ENDPOINTS, JSON, LINES, Endpoint
 
 REFUSALS = {
     401: "no key, or one that is not known",
@@ -70,6 +70,9 @@ def _operation(endpoint: Endpoint, known: dict[type, dict[str, Any]]) -> dict[st
     }
     if endpoint.takes is not None:
         told["requestBody"] = {"required": True, "content": {JSON: {"schema": known[endpoint.takes]}}}
+    elif endpoint.do.__name__ == "put_checkpoint":
+        file = {"type": "string", "format": "binary"}
+        told["requestBody"] = {"required": True, "content": {BYTES: {"schema": file}}}
     return told
 
 
@@ -78,6 +81,11 @@ def _given(endpoint: Endpoint, known: dict[type, dict[str, Any]]) -> dict[str, A
         return {"description": "done", "content": {JSON: {"schema": known[endpoint.gives]}}}
     if endpoint.do.__name__ == "export":
         return {"description": "a line for each episode", "content": {LINES: {"schema": {"type": "string"}}}}
+    if endpoint.do.__name__ == "get_checkpoint":
+        return {
+            "description": "a file",
+            "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}},
+        }
     if endpoint.statuses == (204,):
         return {"description": "done"}
     return {"description": "done", "content": {JSON: {"schema": {"type": "object"}}}}
