@@ -12,6 +12,7 @@ import typer
 
 from tacit.cli.data import data_app
 from tacit.cli.doctor import doctor
+from tacit.cli.load import load
 from tacit.cli.logs import logs_app
 from tacit.cli.reproduce import reproduce
 from tacit.cli.serve import serve
@@ -27,6 +28,7 @@ app = typer.Typer(
 app.command()(reproduce)
 app.command()(doctor)
 app.command()(serve)
+app.command()(load)
 app.add_typer(data_app, name="data")
 app.add_typer(logs_app)
 
