@@ -11,7 +11,8 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -20,8 +21,10 @@ import gymnasium as gym
 import numpy as np
 
 from tacit.envs.gym_adapter import GymSource
+from tacit.envs.layered import Clouds, LayeredEnv
 from tacit.envs.random_mdp import random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic
+from tacit.problem.spaces import Vectors
 from tacit.service.calls import AgentCalls, Call, EpisodeCalls, ServiceError, new_id, read_answer, unreachable
 
 T = TypeVar("T")
@@ -34,22 +37,34 @@ PAUSE = 0.05
 
 
 def find_environment(name: str) -> Env:
-    """Return an environment by name: a variant of `synthetic`, "random", or "module:function", which makes one.
+    """Return an environment by name: one of those here, or "module:function", which makes one.
 
     >>> find_environment("tacit.envs.synthetic:synthetic").layout.horizon
     3
     """
-    if name in VARIANTS:
-        return synthetic(name)
-    if name == "random":
-        return random_mdp(0)
+    if name in ENVIRONMENTS:
+        return ENVIRONMENTS[name]()
     module, _, function = name.partition(":")
     if not function:
         raise ValueError(
-            f"an environment is {', '.join(VARIANTS)}, random, or module:function that makes one, got {name!r}"
+            f"an environment is {', '.join(ENVIRONMENTS)}, or module:function that makes one, got {name!r}"
         )
     made: Env = getattr(import_module(module), function)()
     return made
+
+
+def synthetic_vectors() -> LayeredEnv:
+    """Return the variant "personal" with contexts that are vectors: two clouds of people in three dimensions."""
+    mdp = synthetic("personal").mdp
+    shown = replace(mdp, layout=replace(mdp.layout, contexts=Vectors(3)))
+    return LayeredEnv(shown, context_vectors=Clouds(np.array([[0.0, 0, 1], [1.0, 0, 0]])))
+
+
+ENVIRONMENTS: dict[str, Callable[[], Env]] = {
+    **{name: partial(synthetic, name) for name in VARIANTS},
+    "vectors": synthetic_vectors,
+    "random": partial(random_mdp, 0),
+}
 
 
 def describe(env: Env, seed: int) -> dict[str, Any]:
