@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Message
 
 from tacit.service.bodies import (
     Abandoned,
@@ -39,6 +40,7 @@ from tacit.service.host import Host
 from tacit.service.house import RETRY_AFTER, House
 from tacit.service.journal import StoreError
 from tacit.service.rebuilding import save_agent
+from tacit.service.switch import Switch
 
 T = TypeVar("T")
 JSON = "application/json"
@@ -80,13 +82,25 @@ async def read_body(request: Request, kind: type[T]) -> T:
 
 async def read_bytes(request: Request, most: int = MOST_BYTES) -> bytes:
     """Return the body of a request, or raise Refusal if it is too large."""
+    first = await request.receive()
+    if first["type"] == "http.request" and not first.get("more_body") and len(first["body"]) <= most:
+        return bytes(first["body"])  # nearly always: it came in one piece
     parts, size = [], 0
-    async for part in request.stream():
+    async for part in _pieces(first, request):
         size += len(part)
         if size > most:
             raise Refusal(413, "too-large", f"a body has at most {most:,} bytes; send less")
         parts.append(part)
     return b"".join(parts)
+
+
+async def _pieces(message: Message, request: Request) -> AsyncIterator[bytes]:
+    while message["type"] == "http.request":
+        yield message.get("body", b"")
+        if not message.get("more_body"):
+            return
+        message = await request.receive()
+    raise ClientDisconnect
 
 
 def answer(body: Any, status: int = 200) -> Response:
@@ -246,9 +260,10 @@ ENDPOINTS = (
 
 def make_app(house: House, more: list[Route] | None = None, lifespan: Any = None) -> Starlette:
     """Return the application that answers for a house."""
-    routes = [Route(each.path, _guarded(house, each), methods=[each.method]) for each in ENDPOINTS]
+    table = {(each.method, each.path): _guarded(house, each) for each in ENDPOINTS}
+    routes = [Route(path, respond, methods=[method]) for (method, path), respond in table.items()]
     app = Starlette(
-        routes=[*routes, *(more or [])],
+        routes=[Switch(table), *routes, *(more or [])],
         lifespan=lifespan,
         exception_handlers={HTTPException: _refuse_path, 404: _refuse_path, 405: _refuse_path},
     )
