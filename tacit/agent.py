@@ -22,6 +22,7 @@ from tacit.learning.episode import (
     check_told_the_same,
     find_open,
     read_outcome,
+    read_taken,
     refuse_step,
 )
 from tacit.learning.layered import EncoderOf, Layered, world_of
@@ -122,8 +123,8 @@ class Agent:
     def begin(self, context: object, uniform: bool = False) -> Episode:
         """Return the handle of a new episode; the present stage plans it, nothing is learned.
 
-        A `uniform` one takes every action with the same chance, to compare with what was learned; it teaches as others
-        do. An episode that an interrupt kept from being returned is the last of `open_episodes`, or never began.
+        A `uniform` one takes every action with the same chance, to compare with; it teaches as others do. One that an
+        interrupt kept from being returned is the last of `open_episodes`, or never began.
         """
         with self._lock:
             if self._pending or self._asks_next:
@@ -182,19 +183,18 @@ class Agent:
     ) -> None:
         """Take in that somebody else acted in `state`, the next of the episode: a program whose ways are to be learned.
 
-        `probability` is the chance with which they took the action. Without it the action must follow from context and
-        state alone, or chance: what else they went by would be mistaken for what the action does.
+        `probability` is their chance of it. Without, what else they went by would be mistaken for what the action does.
         """
         with self._lock:
             self._take_up(episode)
             check_open(episode)
-            step = len(episode.actions) + 1
-            world = self.world if actions is None else self.world.meet_state(episode, state, actions, step)
+            world, step = self.world, len(episode.actions) + 1
+            world = world if actions is None else world.meet_state(episode, state, actions, step)
             at, shown = world.read_state(episode, state, actions, step)
-            plan, index, chance = world.followed(episode.plan, at, shown, action, probability)
+            index, chance = read_taken(world.offered(at, shown), action, probability)
             if world is not self.world:
                 self._make(self._grow(world)[1])
-            episode.plan = plan
+            episode.plan = world.followed(episode.plan, at, shown, index, chance)
             episode.states.append(shown)
             episode.actions.append(index)
             episode.chances.append(chance)  # now it is taken
@@ -316,9 +316,7 @@ class Agent:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy or a pickle is made of, while no other thread drives the agent: all but the lock."""
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

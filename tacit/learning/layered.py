@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from tacit.base.changes import Changes, assign
 from tacit.base.checkpoint import CheckpointError
 from tacit.base.saved import Saved
-from tacit.base.validation import check_whole, is_numeric
+from tacit.base.validation import check_whole
 from tacit.learning.episode import Episode, Plan
 from tacit.learning.fast import FastLearning
 from tacit.learning.generalising import GeneralisingLearning, is_counted
@@ -36,11 +36,9 @@ from tacit.problem.layout import Layout
 from tacit.problem.records import TextEncoder, dimension_of, encode_value, has_text
 from tacit.problem.seen import reads_text, seen_layout
 from tacit.problem.silence import encode_feedback
-from tacit.problem.spaces import Encoded, Finite, Label, Vectors, abridge_labels
+from tacit.problem.spaces import Encoded, Finite, Label, Vectors
 from tacit.trust.anchors import Anchor
 
-LEAST_CHANCE = 1e-6
-"""With which somebody else may have taken an action: one in a million hardly ever occurs, and would outweigh others."""
 EncoderOf = Callable[[Layout], TextEncoder | None]
 """Gives the encoder of a layout: None where nothing is text."""
 
@@ -140,28 +138,13 @@ class Layered:
         """Return the plan that takes every action that is offered with the same chance."""
         return PolicyPlan(self.setup.layout.uniform_policy, stage.name, uniform_last=True)
 
-    def followed(
-        self, plan: Plan, step: int, shown: int, action: object, probability: float | None
-    ) -> tuple[PolicyPlan, int, float]:
+    def followed(self, plan: Plan, step: int, shown: int, action: int, chance: float) -> PolicyPlan:
         """Return the plan with the chance of an action that somebody else took; the others share what is left."""
         assert isinstance(plan, PolicyPlan)
-        offered = self.layout.actions[step][shown]
-        if action not in offered:
-            raise ValueError(
-                f"an action that was taken is one of {abridge_labels(offered)}, got {action!r}; name it as the layout "
-                "does, or give what was offered in `actions` where the layout is open"
-            )
-        chance = 1.0 if probability is None else probability
-        if not (is_numeric(chance) and LEAST_CHANCE <= chance <= 1):
-            raise ValueError(
-                f"the probability of an action that was taken is a number from {LEAST_CHANCE:g} to 1, got {chance!r}; "
-                "leave it out if it is not known"
-            )
-        index, others = offered.index(action), max(len(offered) - 1, 1)
-        policy = plan.policy.copy()
-        policy[step, shown, : len(offered)] = (1 - chance) / others
-        policy[step, shown, index] = chance
-        return plan._replace(policy=policy, uniform_last=False, target=-1), index, chance
+        policy, K = plan.policy.copy(), len(self.layout.actions[step][shown])
+        policy[step, shown, :K] = (1 - chance) / max(K - 1, 1)
+        policy[step, shown, action] = chance
+        return plan._replace(policy=policy, uniform_last=False, target=-1)
 
     def read_context(self, context: object) -> Encoded:
         """Return a context as stages see it."""

@@ -61,10 +61,8 @@ class World(Protocol):
     def uniform_plan(self, stage: Stage) -> Plan:
         """Return the plan of an episode that takes every action with the same chance, whatever the stage knows."""
 
-    def followed(
-        self, plan: Plan, step: int, shown: Any, action: object, probability: float | None
-    ) -> tuple[Plan, int, float]:
-        """Return the plan of an episode in which somebody else took an action, its index and chance; or raise."""
+    def followed(self, plan: Plan, step: int, shown: Any, action: int, chance: float) -> Plan:
+        """Return the plan of an episode in which somebody else took an action, by that chance; or raise ValueError."""
 
     def can_end(self, step: int, shown: Any) -> bool:
         """Return whether an episode can end after an action in the state shown at a step."""

@@ -129,7 +129,7 @@ class Feedback(Struct, forbid_unknown_fields=True):
 
 
 class Decoded(Struct):
-    """What feedback was taken to mean: a reward, between which bounds it lies, and how likely the nearer of 0 and 1 is right."""
+    """What feedback was taken to mean: a reward and its bounds; confidence is that the nearer of 0 and 1 is right."""
 
     reward: float
     confidence: float
@@ -162,7 +162,7 @@ class StepTaken(Struct, omit_defaults=True):
 
 
 class EpisodeStatus(Struct):
-    """All that was said in an episode; `ended` is how: "feedback", "abandoned" or "unanswered", null while it is open."""
+    """All that was said in an episode; it `ended` by "feedback", "abandoned", "unanswered", or null: it is open."""
 
     episode: str
     context: Any

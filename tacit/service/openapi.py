@@ -35,7 +35,7 @@ def describe_service(endpoints: Sequence[Endpoint] = ENDPOINTS) -> dict[str, Any
     schemas, components = msgspec.json.schema_components(
         [*kinds, ErrorBody], ref_template="#/components/schemas/{name}"
     )
-    known = {kind: schema for kind, schema in zip([*kinds, ErrorBody], schemas, strict=True)}
+    known = dict(zip([*kinds, ErrorBody], schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, known)

@@ -1,4 +1,4 @@
-"""How the service runs: the journal is opened, agents are rebuilt, then requests are answered until it is told to stop."""
+"""How the service runs: the journal is opened, agents are rebuilt, requests are answered until it is told to stop."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tacit.service.errors import unready
 from tacit.service.house import House
 from tacit.service.journal import Store
 from tacit.service.openapi import describe_service
+from tacit.service.postgres import PostgresStore
 from tacit.service.routes import answer, make_app, refuse
 from tacit.service.sqlite import SqliteStore
 from tacit.service.warming import Opening, open_beside, open_first
@@ -32,8 +33,6 @@ JOURNAL = "journal.sqlite"
 def open_store(data: Path, database: str | None = None) -> Store:
     """Return the store of a service: SQLite in its folder, or the PostgreSQL that `database` names."""
     if database is not None:
-        from tacit.service.postgres import PostgresStore
-
         return PostgresStore(database)
     data.mkdir(parents=True, exist_ok=True)
     return SqliteStore(data / JOURNAL)

@@ -135,13 +135,11 @@ class Conversations:
         """Return the plan that takes every candidate with the same chance."""
         return TalkPlan(stage.name, explores=True)
 
-    def followed(
-        self, plan: Plan, step: int, shown: Any, action: object, probability: float | None
-    ) -> tuple[Plan, int, float]:
+    def followed(self, plan: Plan, step: int, shown: Turn, action: int, chance: float) -> Plan:
         """Raise ValueError: conversations are learned from choices of Tacit's own."""
         raise ValueError(
-            f"of conversations only choices of the agent's own are learned from, got {action!r} that somebody took; "
-            "use a layout with states and actions, or fit a model to the logs"
+            f"of conversations only choices of the agent's own are learned from, got {shown.candidates[action]!r} that "
+            "somebody took; use a layout with states and actions, or fit a model to the logs"
         )
 
     def can_end(self, step: int, shown: Turn) -> bool:

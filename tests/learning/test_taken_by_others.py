@@ -73,7 +73,7 @@ def test_what_could_not_have_been_taken_is_refused():
     ):
         with pytest.raises(ValueError, match=words):
             agent.took(episode, 0, action, chance)
-    with pytest.raises(ValueError, match="step 1 needs a state of layer 1|state"):
+    with pytest.raises(ValueError, match=r"step 1 needs a state of layer 1|state"):
         agent.took(episode, 1, 0)
     assert episode.steps == ()
     talk = tacit.Agent(Conversations(TextSettings(horizon=1)))
@@ -90,3 +90,20 @@ def test_uniform_episodes_stay_uniform_whatever_was_learned():
     episode = agent.begin(0, uniform=True)
     agent.act(episode, 0)
     assert episode.probability == pytest.approx(1 / 5)
+
+
+def test_others_may_bring_what_is_new_to_an_open_layout():
+    people = tacit.Finite(("ann",), open=True)
+    open_layout = tacit.Layout(
+        (("start",), ("cart",)), ((("ask",),), (("show",),)), people, tacit.Finite(("yes", "no")), open=True
+    )
+    agent = tacit.Agent(open_layout, seed=1)
+    episode = agent.begin("bob")
+    with pytest.raises(ValueError, match=r"is one of .ask., .wait., got .sing."):
+        agent.took(episode, "start", "sing", 0.5, ["ask", "wait"])
+    assert agent.layout.actions[0] == (("ask",),)  # what is refused is not taken in
+    agent.took(episode, "start", "wait", 0.5, ["ask", "wait"])
+    agent.took(episode, "list", "pick", None, ["pick", "leave"])
+    agent.end(episode, "yes")
+    assert [step.action for step in episode.steps] == ["wait", "pick"]
+    assert agent.layout.actions[0] == (("ask", "wait"),)
