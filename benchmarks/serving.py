@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.service.calls import Call
-from tacit.service.load import Address, Line, Loader, describe, find_environment
+from tacit.service.load import Loader, Target, Wire, describe_agent, find_environment
 
 CONNECTIONS = 16
 PEERS = ("starlette", "fastapi", "litestar", "granian")
@@ -82,11 +82,11 @@ def processor_time(pid: int) -> float:
 
 async def hammer(port: int, requests: int) -> list[float]:
     """Return how long each of many requests to the empty route took."""
-    address, loop, taken = Address.of(f"http://127.0.0.1:{port}"), asyncio.get_running_loop(), list[float]()
+    address, loop, taken = Target.of(f"http://127.0.0.1:{port}"), asyncio.get_running_loop(), list[float]()
     request = address.write(Call("POST", "/empty", dict, b'{"step":1,"state":3}'))
 
     async def keep_asking() -> None:
-        _, line = await loop.create_connection(Line, "127.0.0.1", port)
+        _, line = await loop.create_connection(Wire, "127.0.0.1", port)
         for _ in range(requests // CONNECTIONS):
             begin = time.perf_counter()
             status, _ = await line.ask(request)
@@ -113,7 +113,7 @@ async def play(port: int, env: str, episodes: int, warm: int) -> Loader:
     """Return the loader of so many episodes, of which the first `warm` are not measured."""
     for count in (warm, episodes):
         loader = Loader(f"http://127.0.0.1:{port}", env)
-        await loader.prepare(describe(find_environment(env), seed=0))
+        await loader.prepare(describe_agent(find_environment(env), seed=0))
         await loader.run(lambda: find_environment(env), count, CONNECTIONS, seed=1_000_000)
     return loader
 

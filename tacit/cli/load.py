@@ -62,10 +62,10 @@ async def _run(
     seed: int,
     key: str | None,
 ) -> Load:
-    from tacit.service.load import Loader, describe, find_environment
+    from tacit.service.load import Loader, describe_agent, find_environment
 
     loader = Loader(url, agent, key)
-    await loader.prepare(describe(find_environment(env), seed))
+    await loader.prepare(describe_agent(find_environment(env), seed))
     columns = (TextColumn("episodes"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=episodes)

@@ -67,7 +67,7 @@ ENVIRONMENTS: dict[str, Callable[[], Env]] = {
 }
 
 
-def describe(env: Env, seed: int) -> dict[str, Any]:
+def describe_agent(env: Env, seed: int) -> dict[str, Any]:
     """Return the description of an agent for an environment, which must have a `layout`."""
     layout = getattr(env.unwrapped, "layout", None)
     if layout is None:
@@ -77,7 +77,7 @@ def describe(env: Env, seed: int) -> dict[str, Any]:
     return {"layout": layout.to_json(), "seed": seed}
 
 
-class Address(NamedTuple):
+class Target(NamedTuple):
     """Where a service is, and what every request says at its head."""
 
     host: str
@@ -85,7 +85,7 @@ class Address(NamedTuple):
     head: bytes
 
     @classmethod
-    def of(cls, url: str, key: str | None = None) -> Address:
+    def of(cls, url: str, key: str | None = None) -> Target:
         """Return the address that a URL names; it must be one of plain HTTP."""
         parts = urlsplit(url)
         if parts.scheme != "http" or not parts.hostname:
@@ -102,7 +102,7 @@ class Address(NamedTuple):
         return b"%b%bcontent-length: %d\r\n\r\n%b" % (start, self.head, len(body), body)
 
 
-class Line(asyncio.Protocol):
+class Wire(asyncio.Protocol):
     """One connection, which asks one thing at a time and is told when the answer is there."""
 
     def __init__(self) -> None:
@@ -206,7 +206,7 @@ class Loader:
     """Plays episodes of an agent over some connections at once, and takes the time."""
 
     def __init__(self, url: str, agent: str, key: str | None = None) -> None:
-        self._url, self._address, self._agent = url, Address.of(url, key), AgentCalls(agent)
+        self._url, self._address, self._agent = url, Target.of(url, key), AgentCalls(agent)
         self.load = Load()
         self._left = 0
 
@@ -244,7 +244,7 @@ class Loader:
     async def _keep_playing(
         self, source: GymSource, seed: int | None, told: Callable[[int], None] | None
     ) -> None:
-        line = Line()
+        line = Wire()
         while self._left > 0:
             self._left -= 1
             try:
@@ -260,7 +260,7 @@ class Loader:
                 told(1)
         line.close()
 
-    async def _play(self, line: Line, source: GymSource, seed: int | None) -> None:
+    async def _play(self, line: Wire, source: GymSource, seed: int | None) -> None:
         context, state = source.begin(seed)
         name = new_id()
         await self._ask(line, "begin", self._agent.begin(context, name))
@@ -276,7 +276,7 @@ class Loader:
         if source.reward is not None:
             self.load.rewards.append(source.reward)
 
-    async def _ask(self, line: Line, kind: str, call: Call[T]) -> T:
+    async def _ask(self, line: Wire, kind: str, call: Call[T]) -> T:
         request = self._address.write(call)
         begin = time.perf_counter()
         status, content = await line.ask(request)
@@ -285,10 +285,10 @@ class Loader:
         self.load.timings[kind].append(taken)
         return answer
 
-    async def _connect(self) -> Line:
+    async def _connect(self) -> Wire:
         loop = asyncio.get_running_loop()
         try:
-            _, line = await loop.create_connection(Line, self._address.host, self._address.port)
+            _, line = await loop.create_connection(Wire, self._address.host, self._address.port)
         except OSError as error:
             raise unreachable(self._url, error) from error
         return line
