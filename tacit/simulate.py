@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -48,6 +48,44 @@ class Source(Protocol):
 
 Watch = Callable[[Episode, Source], None]
 """Called with each episode that has ended and the source that it came from."""
+
+
+E = TypeVar("E")
+
+
+class Driven(Protocol[E]):
+    """What can be played: a `tacit.Agent`, or one at a service (`tacit.service.client`). `E` is its kind of episode."""
+
+    def begin(self, context: Any, /) -> E:
+        """Begin an episode."""
+
+    def act(self, episode: E, state: Any, /, *offer: Any) -> Any:
+        """Return what to do in a state."""
+
+    def end(self, episode: E, feedback: Any, /) -> None:
+        """Tell how the person reacted."""
+
+    def abandon(self, episode: E, /) -> None:
+        """Say that an episode broke off."""
+
+
+def play_episode(agent: Driven[E], source: Source, context: Any, state: Any) -> E:
+    """Return the episode that an agent has in a source, from its beginning to its end.
+
+    >>> from tacit.envs.synthetic import synthetic
+    >>> source = GymSource(synthetic())
+    >>> episode = play_episode(Agent(source.layout), source, *source.begin(seed=5))
+    >>> len(episode.steps)
+    3
+    """
+    episode = agent.begin(context)
+    while state is not None:
+        state = source.step(agent.act(episode, state, *source.offer))
+    if source.broke_off:
+        agent.abandon(episode)
+    else:
+        agent.end(episode, source.feedback)
+    return episode
 
 
 @dataclass
@@ -154,14 +192,7 @@ class Simulation:
 
     def _play(self) -> None:
         agent, source, exploring = self.agent, self.source, self.agent.stage.explores
-        context, state = self._begin()
-        episode = agent.begin(context)
-        while state is not None:
-            state = source.step(agent.act(episode, state, *source.offer))
-        if source.broke_off:
-            agent.abandon(episode)
-        else:
-            agent.end(episode, source.feedback)
+        episode = play_episode(agent, source, *self._begin())
         if self.log is not None:
             self.log.write(log_of(episode, source.reward))
         if self.watch is not None:

@@ -14,6 +14,7 @@ from tacit.cli.backup import backup, restore
 from tacit.cli.data import data_app
 from tacit.cli.doctor import doctor
 from tacit.cli.keys import keys_app
+from tacit.cli.load import load
 from tacit.cli.logs import logs_app
 from tacit.cli.reproduce import reproduce
 from tacit.cli.serve import serve
@@ -32,6 +33,7 @@ app.command()(serve)
 app.command()(backup)
 app.command()(restore)
 app.add_typer(keys_app, name="keys")
+app.command()(load)
 app.add_typer(data_app, name="data")
 app.add_typer(logs_app)
 

@@ -57,10 +57,11 @@ def _run(console: Console, options: ServiceOptions, listener: socket.socket, add
     """Answer until the process is told to stop."""
     from tacit.service.keys import Keys
     from tacit.service.logbook import logging_to, note
-    from tacit.service.serving import make_service, open_store, run
+    from tacit.service.serving import open_store
+    from tacit.service.serving import serve as answer
 
     with logging_to(options.log):
-        service = make_service(open_store(options.data, options.database), options=options)
+        store = open_store(options.data, options.database)
         say(console, f"Tacit listens at {address} (its interface: {address}/docs). Ctrl-C stops it.")
         keys = Keys(options.data)
         if not keys.exist:
@@ -70,6 +71,6 @@ def _run(console: Console, options: ServiceOptions, listener: socket.socket, add
             )
         note(logging.INFO, "started", address=address, keys=len(keys.all()), asks_for_keys=keys.exist)
         try:
-            run(service, listener, options)
+            answer(store, listener, options)
         finally:
             note(logging.INFO, "stopped")

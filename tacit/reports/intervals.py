@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from tacit.base.arrays import FloatArray
 
@@ -38,7 +38,7 @@ def half_width(values: FloatArray) -> FloatArray:
     n = len(values)
     if n < 2:
         return np.full(values.shape[1:], np.nan)
-    quantile = stats.t.ppf((1 + LEVEL) / 2, n - 1)
+    quantile = stdtrit(n - 1, (1 + LEVEL) / 2)  # Student t
     return np.asarray(quantile * values.std(axis=0, ddof=1) / np.sqrt(n))
 
 

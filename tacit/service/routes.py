@@ -43,6 +43,7 @@ from tacit.service.house import RETRY_AFTER, House
 from tacit.service.journal import StoreError
 from tacit.service.limits import Limits, read_limited
 from tacit.service.rebuilding import save_agent
+from tacit.service.switch import Switch
 
 T = TypeVar("T")
 JSON = "application/json"
@@ -249,13 +250,12 @@ def make_app(
     middleware: Sequence[Middleware] = (),
 ) -> Starlette:
     """Return the application that answers for a house; `gate` says who may ask for what, without one all may."""
+    endpoints = [each for each in (*ENDPOINTS, *more) if isinstance(each, Endpoint)]
+    table = {(each.method, each.path): _guarded(house, each, gate) for each in endpoints}
+    routes = [Route(path, respond, methods=[method]) for (method, path), respond in table.items()]
+    switch = Switch({key: respond for key, respond in table.items() if key[1].startswith("/v1")})
     app = Starlette(
-        routes=[
-            Route(each.path, _guarded(house, each, gate), methods=[each.method])
-            if isinstance(each, Endpoint)
-            else each
-            for each in (*ENDPOINTS, *more)
-        ],
+        routes=[switch, *routes, *(each for each in more if not isinstance(each, Endpoint))],
         lifespan=lifespan,
         middleware=middleware,
         exception_handlers={HTTPException: _refuse_path, 404: _refuse_path, 405: _refuse_path},

@@ -27,6 +27,7 @@ from tacit.service.options import ServiceOptions
 from tacit.service.postgres import PostgresStore
 from tacit.service.routes import ENDPOINTS, Endpoint, answer, make_app, refuse
 from tacit.service.sqlite import SqliteStore
+from tacit.service.warming import Opening, open_beside, open_first
 
 BACKLOG = 1024
 """Connections that may wait to be taken."""
@@ -43,7 +44,10 @@ def open_store(data: Path, database: str | None = None) -> Store:
 
 
 def make_service(
-    store: Store, clock: Callable[[], float] = time.time, options: ServiceOptions | None = None
+    store: Store,
+    clock: Callable[[], float] = time.time,
+    opening: Opening = open_first,
+    options: ServiceOptions | None = None,
 ) -> Starlette:
     """Return the whole application: agents, health, documentation; with options also keys, limits, metrics, links."""
     house = House(store, clock, None if options is None else limits_of(options))
@@ -65,11 +69,8 @@ def make_service(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await house.start()
-        try:
+        async with opening(house):
             yield
-        finally:
-            await house.stop()
 
     more: list[Route | Endpoint] = [
         Route("/healthz", healthz),
@@ -102,10 +103,29 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
         )
 
 
-def run(service: Starlette, listener: socket.socket, options: ServiceOptions | None = None) -> None:
-    """Answer requests until the process is told to stop (SIGINT, SIGTERM); those under way are finished first."""
+def serve(store: Store, listener: socket.socket, options: ServiceOptions | None = None) -> None:
+    """Answer requests until the process is told to stop (SIGINT, SIGTERM); those under way are finished first.
+
+    Raises RuntimeError if the service cannot be opened.
+    """
+    faults: list[Exception] = []
+
+    def give_up(error: Exception) -> None:
+        faults.append(error)
+        server.should_exit = True
+
+    service = make_service(store, opening=open_beside(give_up), options=options)
+    server = uvicorn.Server(configure(service, options))
+    with _ending_well():
+        server.run(sockets=[listener])
+    for fault in faults:
+        raise RuntimeError(str(fault)) from fault
+
+
+def configure(service: Starlette, options: ServiceOptions | None = None) -> uvicorn.Config:
+    """Return how uvicorn runs a service."""
     chosen = options if options is not None else ServiceOptions()
-    config = uvicorn.Config(
+    return uvicorn.Config(
         service,
         log_config=None,
         log_level="warning",
@@ -116,8 +136,6 @@ def run(service: Starlette, listener: socket.socket, options: ServiceOptions | N
         date_header=False,
         ws="none",
     )
-    with _ending_well():
-        uvicorn.Server(config).run(sockets=[listener])
 
 
 @contextlib.contextmanager

@@ -25,6 +25,13 @@ from tacit.service.sole_use import SoleUse
 PATIENCE = 5.0
 """Seconds to wait for a lock that another program holds, such as one that copies the file."""
 
+MOST_ROWS = 64
+"""Of one statement that inserts events."""
+INSERTIONS = {
+    rows: f"INSERT INTO events (agent, episode, kind, body, at) VALUES {', '.join(['(?, ?, ?, ?, ?)'] * rows)}"
+    for rows in (1, 2, 4, 8, 16, 32, MOST_ROWS)
+}
+
 LIVE = "EXISTS (SELECT 1 FROM agents WHERE number = :agent AND deleted IS NULL)"
 EVENT = "SELECT agent, episode, kind, body, at, position FROM events"
 
@@ -80,10 +87,10 @@ class SqliteStore:
         """Return the positions of the events, once all of them are on disk; if it raises, none is."""
         if not events:
             return []
-        row = "INSERT INTO events (agent, episode, kind, body, at) VALUES (?, ?, ?, ?, ?)"
+        last = 0
         with self._write() as writer:
-            writer.executemany(row, [event[:5] for event in events])
-            (last,) = writer.execute("SELECT last_insert_rowid()").fetchone()
+            for statement, values in _insertions(events):
+                last = writer.execute(statement, values).lastrowid or 0
         return list(range(last - len(events) + 1, last + 1))
 
     def read(self, agent: int, after: int = 0, limit: int | None = None) -> Iterator[Event]:
@@ -193,6 +200,19 @@ class SqliteStore:
             yield
         except (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError) as error:
             raise StoreError(explain_sqlite(error, self.path)) from error
+
+
+def _insertions(events: Sequence[Event]) -> Iterator[tuple[str, list[object]]]:
+    """Yield statements that insert events, many rows each: after every statement other threads have their turn.
+
+    Their numbers of rows are powers of two, so that few statements are ever prepared.
+    """
+    at, rows = 0, MOST_ROWS
+    while at < len(events):
+        while rows > len(events) - at:
+            rows //= 2
+        yield INSERTIONS[rows], [value for event in events[at : at + rows] for value in event[:5]]
+        at += rows
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from service_process import service_process
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"
@@ -18,6 +19,7 @@ NAMES = (
     "logs_from_csv",
     "logs_with_comments",
     "chat_assistant",
+    "chat_loop",
 )
 
 pytestmark = pytest.mark.compiled
@@ -37,7 +39,7 @@ def shares(line):
     return [int(share) / 100 for share in re.findall(r"(\d+)%", line)]
 
 
-def test_there_are_six_and_each_is_short():
+def test_there_are_seven_and_each_is_short():
     assert {path.stem for path in FOLDER.glob("*.py")} == set(NAMES)
     for name in NAMES:
         text = (FOLDER / f"{name}.py").read_text()
@@ -113,3 +115,18 @@ def test_chat_assistant_goes_the_right_way():
     assert learning > 0.8
     assert any(line.startswith("- Here is an atlas of stars and planets.") for line in said)
     assert "works with caution" in said
+
+
+def test_chat_loop_hears_the_next_words(tmp_path):
+    with service_process(tmp_path) as service:
+        command = [sys.executable, "-W", "error", str(FOLDER / "chat_loop.py"), "--stub"]
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "TACIT_URL": service.url}
+        said = "How do I boil an egg?\nThanks, that helps!\nAnd a very long question about omelettes, please?\nquit\n"
+        done = subprocess.run(
+            command, input=said, capture_output=True, text=True, env=environment, timeout=120
+        )
+    assert done.returncode == 0, done.stderr
+    *answers, last = done.stdout.splitlines()
+    assert len(answers) == 3
+    assert all(re.match(r"\[(short|thorough|example|question)\] ", answer) for answer in answers)
+    assert last == "3 answers were learned from: not known yet"
