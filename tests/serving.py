@@ -1,11 +1,13 @@
 """A service for tests: an application in this process, over a real journal, and what clients say to it."""
 
+import threading
+import time
 from contextlib import contextmanager
 
 import msgspec
 from starlette.testclient import TestClient
 
-from tacit.service.serving import JOURNAL, make_service
+from tacit.service.serving import JOURNAL, listen, make_server, make_service
 from tacit.service.sqlite import SqliteStore
 
 SHOP = {
@@ -78,3 +80,23 @@ def shop(folder, clock=None, store=None):
         caller = Caller(client)
         assert caller.put(SHOP).status_code in (200, 201)
         yield caller
+
+
+@contextmanager
+def listening(folder, wrap=lambda service: service, store=None):
+    """Give the address of a service that listens on this machine, in a thread, and the service itself."""
+    service = make_service(store if store is not None else SqliteStore(folder / JOURNAL))
+    with listen("127.0.0.1", 0) as (socket, address):
+        server = make_server(service)
+        server.config.app = wrap(service)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
+        thread.start()
+        try:
+            while not server.started:
+                assert thread.is_alive()
+                time.sleep(0.01)
+            yield address, service
+        finally:
+            server.should_exit = True
+            thread.join(20)
+            assert not thread.is_alive()

@@ -35,6 +35,7 @@ from tacit.service.errors import Refusal, invalid
 from tacit.service.host import Host
 from tacit.service.house import RETRY_AFTER, House
 from tacit.service.journal import StoreError
+from tacit.service.watching import Watchers
 
 T = TypeVar("T")
 JSON = "application/json"
@@ -184,6 +185,22 @@ async def export(house: House, request: Request) -> Response:
     return StreamingResponse(house.export(host_of(house, request)), media_type=LINES)
 
 
+async def watch(house: House, request: Request) -> Response:
+    """Answer GET /v1/agents/{name}/watch: a stream of events."""
+    return await watchers_of(request).watch(request)
+
+
+async def watch_all(house: House, request: Request) -> Response:
+    """Answer GET /v1/watch: a stream of events."""
+    return await watchers_of(request).watch_all(request)
+
+
+def watchers_of(request: Request) -> Watchers:
+    """Return those who watch the house that a request is for."""
+    watchers: Watchers = request.app.state.watchers
+    return watchers
+
+
 AGENT, EPISODE = "/v1/agents/{name}", "/v1/agents/{name}/episodes/{episode}"
 ENDPOINTS = (
     Endpoint("GET", "/v1/agents", list_agents, "List agents", "admin", None, AgentList),
@@ -202,6 +219,8 @@ ENDPOINTS = (
     Endpoint("POST", f"{EPISODE}/abandon", abandon, "Close what broke off", "feedback", None, Abandoned),
     Endpoint("POST", f"{AGENT}/retire", retire, "Offer an action no more", "admin", Retire),
     Endpoint("GET", f"{AGENT}/policy", get_policy, "What is taken to be best", "admin", None, PolicyBody),
+    Endpoint("GET", "/v1/watch", watch_all, "All agents, as events whenever they change", "admin"),
+    Endpoint("GET", f"{AGENT}/watch", watch, "An agent, as events whenever it changes", "admin"),
     Endpoint("GET", f"{AGENT}/export", export, "All episodes in the log format", "admin"),
 )
 """Everything that the service answers under /v1."""
@@ -216,6 +235,7 @@ def make_app(house: House, more: list[Route] | None = None, lifespan: Any = None
         exception_handlers={HTTPException: _refuse_path, 404: _refuse_path, 405: _refuse_path},
     )
     app.router.redirect_slashes = False
+    app.state.watchers = Watchers(house)
     return app
 
 

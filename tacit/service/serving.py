@@ -19,6 +19,7 @@ from tacit.service.errors import unready
 from tacit.service.house import House
 from tacit.service.journal import Store
 from tacit.service.openapi import describe_service
+from tacit.service.page import page_routes
 from tacit.service.routes import answer, make_app, refuse
 from tacit.service.sqlite import SqliteStore
 
@@ -69,6 +70,7 @@ def make_service(store: Store, clock: Callable[[], float] = time.time) -> Starle
         Route("/readyz", readyz),
         Route("/openapi.json", openapi),
         Route("/docs", docs),
+        *page_routes(),
     ]
     app = make_app(house, more, lifespan)
     app.state.house = house
@@ -95,8 +97,8 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
         )
 
 
-def run(service: Starlette, listener: socket.socket) -> None:
-    """Answer requests until the process is told to stop (SIGINT, SIGTERM); those under way are finished first."""
+def make_server(service: Starlette) -> uvicorn.Server:
+    """Return what answers requests for a service; when it is told to stop, those under way are finished first."""
     config = uvicorn.Config(
         service,
         log_level="warning",
@@ -106,4 +108,13 @@ def run(service: Starlette, listener: socket.socket) -> None:
         date_header=False,
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    service.state.watchers.stopping = lambda: (
+        server.should_exit
+    )  # their streams would never end by themselves
+    return server
+
+
+def run(service: Starlette, listener: socket.socket) -> None:
+    """Answer requests until the process is told to stop (SIGINT, SIGTERM)."""
+    make_server(service).run(sockets=[listener])
