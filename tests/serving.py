@@ -83,10 +83,10 @@ def shop(folder, clock=None, store=None):
 
 
 @contextmanager
-def listening(folder, wrap=lambda service: service, store=None):
+def listening(folder, wrap=lambda service: service, port=0):
     """Give the address of a service that listens on this machine, in a thread, and the service itself."""
-    service = make_service(store if store is not None else SqliteStore(folder / JOURNAL))
-    with listen("127.0.0.1", 0) as (socket, address):
+    service = make_service(SqliteStore(folder / JOURNAL))
+    with listen("127.0.0.1", port) as (socket, address):
         server = make_server(service)
         server.config.app = wrap(service)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})

@@ -1,12 +1,12 @@
-"""What choosing at random would earn, estimated from the latest episodes, whatever policy played them.
+"""What choosing at random would earn, estimated from episodes in which everything was tried, whatever policy played.
 
 An episode weighs as much as uniform play would have made its actions likelier than they were:
 
     w = prod_h (1 / K_h) / p_h,    the estimate is sum w r / sum w,    worth (sum w)^2 / sum w^2 episodes.
 
 Where words are counted, episodes are read by what is known now: many of those that explored ended before anything was.
-Weights are 1 in the mean, if everything that uniform play would do was done now and then and can be read. What they fall
-short of that is what the estimate does not cover: a policy that never tries something tells nothing of it.
+Weights are 1 in the mean where everything that uniform play would do was done now and then. A policy that never tries
+something tells nothing of it, and weights fall short of 1: such times are left out (`tacit.service.history`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tacit.agent import Agent
 from tacit.decoding.judgement import UNKNOWN
 from tacit.learning.fast import FastLearning
 from tacit.learning.layered import Layered
-from tacit.service.accounts import ABANDON, ENDINGS, Account
+from tacit.service.accounts import Account
 from tacit.service.bodies import StepTaken
 from tacit.service.history import estimate
 from tacit.service.page_bodies import Chance
@@ -25,7 +25,7 @@ from tacit.service.page_bodies import Chance
 LEAST_WORTH = 10.0
 """Episodes that an estimate must be worth to be shown."""
 LEAST_COVERED = 0.5
-"""Part of what uniform play would do that it must cover."""
+"""Part of what uniform play would do that must be read: the rest may be unlike it."""
 
 
 def estimate_chance(agent: Agent, accounts: Iterable[Account]) -> Chance | None:
@@ -33,11 +33,9 @@ def estimate_chance(agent: Agent, accounts: Iterable[Account]) -> Chance | None:
     weights = squares = rewards = 0.0
     episodes = 0
     for account in accounts:
-        if account.ended == ENDINGS[ABANDON] or not account.steps:
-            continue
         weight = weigh_steps(agent, account.steps)
         if weight is None:
-            return None
+            continue
         episodes += 1
         reward = read_now(agent, account)
         if reward is not None:

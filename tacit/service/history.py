@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from tacit.service.accounts import BEGIN, Account, begin_account
+from tacit.service.accounts import ABANDON, BEGIN, ENDINGS, Account, begin_account
 from tacit.service.journal import Event
 from tacit.service.page_bodies import Estimate, Window
 
@@ -20,10 +20,19 @@ FIRST_WINDOW, MOST_WINDOWS = 10, 80
 """Episodes of a window at first, and windows from which on each two become one: so many can be told apart."""
 LATELY = 100
 """Decoded episodes that "lately" looks back on."""
-LATEST = 1_000
-"""Episodes that are kept whole: they are listed, and uniform play is estimated from them."""
+LATEST = 500
+"""Episodes that are kept whole to be listed."""
+BLOCK, TRIED = 50, 1_000
+"""Episodes that are looked at together to tell whether everything was tried, and of these how many are kept whole."""
+LEAST_WEIGHT, LEAST_WORTH = 0.7, 0.2
+"""Mean weight of a block in which everything was tried: it is 1 there; if weights vary as much as they are large, 50 of
+them fall short of 0.7 in one block of fifty. And what part of its episodes it must be worth: it is less if one weighs as
+much as all others, as when something is tried that hardly ever is."""
 Z = 1.96
 """Standard errors of a 95 % interval."""
+
+Weigh = Callable[[Account], float | None]
+"""Gives the weight of an episode (`tacit.service.chance`), None if it is not known."""
 
 
 @dataclass
@@ -52,13 +61,16 @@ class Sums:
 class History:
     """Windows of the episodes of one agent, in the order in which they ended; events are told in theirs."""
 
-    def __init__(self, position: int = 0) -> None:
+    def __init__(self, weigh: Weigh = lambda account: None, position: int = 0) -> None:
+        self._weigh, self._block = weigh, list[tuple[Account, float]]()
         self.position = position
         """Of the last event that was told."""
         self.size = FIRST_WINDOW
         self.windows: list[Sums] = []
         self.latest: deque[Account] = deque(maxlen=LATEST)
         """Episodes that ended last, the latest first."""
+        self.tried: deque[Account] = deque(maxlen=TRIED)
+        """Episodes of a time when everything was tried: from these it can be told what uniform play would earn."""
         self._open: dict[str, Account] = {}
 
     def tell(self, events: Iterable[Event]) -> None:
@@ -78,12 +90,25 @@ class History:
 
     def _end(self, account: Account) -> None:
         self.latest.appendleft(account)
+        self._try(account)
         if not self.windows or self.windows[-1].ended == self.size:
             if len(self.windows) == MOST_WINDOWS:
                 pairs = zip(self.windows[::2], self.windows[1::2], strict=True)
                 self.windows, self.size = [first + second for first, second in pairs], 2 * self.size
             self.windows.append(Sums())
         self.windows[-1].add(None if account.decoded is None else account.decoded.reward)
+
+    def _try(self, account: Account) -> None:
+        """Keep whole blocks of episodes in which uniform play's actions were all tried now and then."""
+        weight = self._weigh(account) if account.steps and account.ended != ENDINGS[ABANDON] else None
+        if weight is None:
+            return
+        self._block.append((account, weight))
+        if len(self._block) == BLOCK:
+            total, squares = sum(w for _, w in self._block), sum(w * w for _, w in self._block)
+            if total >= LEAST_WEIGHT * BLOCK and total**2 >= LEAST_WORTH * BLOCK * squares:
+                self.tried.extend(account for account, _ in self._block)
+            self._block = []
 
     def shown(self) -> list[Window]:
         """Return the windows in which something was decoded, with the episodes that they begin and end with."""

@@ -1,7 +1,7 @@
 """Watching agents: what the page is told of them, and the server-sent events by which it is told whenever that changes.
 
-However many listen, an agent is looked at once: at most twice a second, and so seldom that looking takes a twentieth
-of the time at most. The id of an event is that of what it says: who comes back with the last one is told what changed.
+However many listen, an agent is looked at once: at most twice a second, and so seldom that looking takes about a
+twentieth of the time. The id of an event is that of what it says: who comes back with it is told what changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from starlette.responses import Response, StreamingResponse
 from tacit.learning.layered import Layered
 from tacit.problem.spaces import Finite
 from tacit.service.accounts import Account
-from tacit.service.chance import estimate_chance
+from tacit.service.chance import estimate_chance, weigh_steps
 from tacit.service.errors import Refusal
 from tacit.service.history import History
 from tacit.service.host import Host
@@ -37,6 +37,8 @@ LOOK_EVERY = 0.5
 """Seconds between looks at an agent."""
 PART = 20
 """Of the time: looking may take one of so many parts."""
+LONGEST = 5.0
+"""Seconds that nobody looks at most, however long a look took: the first one also loads code."""
 HEARTBEAT = 10.0
 """Seconds after which a stream says that it is there."""
 MOST_EVENTS = 300_000
@@ -80,7 +82,7 @@ class Look(NamedTuple):
 
     def holds(self, counters: tuple[Any, ...]) -> bool:
         """Return whether it still says what there is to say, or another look would come too soon."""
-        return self.counters == counters or time.monotonic() < self.at + PART * self.took
+        return self.counters == counters or time.monotonic() < self.at + min(PART * self.took, LONGEST)
 
 
 class Watchers:
@@ -154,7 +156,10 @@ class Watchers:
     async def _catch_up(self, host: Host) -> History:
         """Return the history of an agent, up to what is in the journal now."""
         number = host.row.number
-        history = self._histories.setdefault(number, History(max(host.position - MOST_EVENTS, 0)))
+        if number not in self._histories:
+            after = max(host.position - MOST_EVENTS, 0)
+            self._histories[number] = History(lambda account: self._weigh(host.row.name, account), after)
+        history = self._histories[number]
         try:
             while host.position > history.position:
                 events = await self._house.events(host, history.position, PIECE)
@@ -164,6 +169,10 @@ class Watchers:
         except StoreError:  # it is shown as far as it is known
             pass
         return history
+
+    def _weigh(self, name: str, account: Account) -> float | None:
+        host = self._house.hosts.get(name)  # the one that lives now: after a failure there is another
+        return None if host is None else weigh_steps(host.agent, account.steps)
 
     def _stream(self, request: Request, look: Callable[[], Awaitable[Message]]) -> Response:
         if self.listeners >= MOST_LISTENERS:
@@ -206,7 +215,7 @@ def view_agent(house: House, host: Host, history: History, health: Health) -> Ag
         progress=tell_progress(agent.stage),
         rewards=history.shown(),
         lately=history.lately(),
-        uniform=estimate_chance(agent, latest),
+        uniform=estimate_chance(agent, history.tried),
         meanings=tell_meanings(agent.stage, latest),
         contexts=list_contexts(host, latest),
         has_policy=isinstance(agent.world, Layered),

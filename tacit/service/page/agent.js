@@ -72,7 +72,7 @@ function rewardWords(lately, uniform, status) {
     return status.ended === 0 ? "Nobody has reacted yet." : "No reaction has been read as a reward or as none yet: first it must be learned what they mean.";
   }
   const now = `Lately it earns ${interval(lately)}, as it reads what people say.`;
-  if (uniform === null) return `${now} What choosing at random would earn these episodes do not tell: they hardly ever did what it would do.`;
+  if (uniform === null) return `${now} What choosing at random would earn is not known: there was no time at which everything was tried.`;
   const part = uniform.covered < 0.9 ? ` that covers ${percent(uniform.covered)} of what that would do` : "";
   const random = `Choosing at random would earn about ${interval(uniform)} (an estimate${part}).`;
   const better = lately.low > uniform.high ? "It does better than chance." : lately.high < uniform.low ? "It does worse than chance." : "A difference to chance cannot be seen yet.";
