@@ -26,8 +26,8 @@ BLOCK, TRIED = 50, 1_000
 """Episodes that are looked at together to tell whether everything was tried, and of these how many are kept whole."""
 LEAST_WEIGHT, LEAST_WORTH = 0.7, 0.2
 """Mean weight of a block in which everything was tried: it is 1 there; if weights vary as much as they are large, 50 of
-them fall short of 0.7 in one block of fifty. And what part of its episodes it must be worth: it is less if one weighs as
-much as all others, as when something is tried that hardly ever is."""
+them fall short of 0.7 in one block of fifty. And what part of its episodes it must be worth: less, if one weighs
+as much as all others, as when something is tried that hardly ever is."""
 Z = 1.96
 """Standard errors of a 95 % interval."""
 
