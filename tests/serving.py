@@ -1,5 +1,6 @@
 """A service for tests: an application in this process, over a real journal, and what clients say to it."""
 
+import threading
 import time
 from contextlib import contextmanager
 
@@ -7,7 +8,7 @@ import msgspec
 from starlette.testclient import TestClient
 
 from tacit.service.host import Host
-from tacit.service.serving import JOURNAL, make_service
+from tacit.service.serving import JOURNAL, listen, make_server, make_service
 from tacit.service.sqlite import SqliteStore
 
 SHOP = {
@@ -105,3 +106,23 @@ def wait_until(holds):
             return
         time.sleep(0.05)
     raise AssertionError("it took too long")
+
+
+@contextmanager
+def listening(folder, wrap=lambda service: service, port=0):
+    """Give the address of a service that listens on this machine, in a thread, and the service itself."""
+    service = make_service(SqliteStore(folder / JOURNAL))
+    with listen("127.0.0.1", port) as (socket, address):
+        server = make_server(service)
+        server.config.app = wrap(service)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
+        thread.start()
+        try:
+            while not server.started:
+                assert thread.is_alive()
+                time.sleep(0.01)
+            yield address, service
+        finally:
+            server.should_exit = True
+            thread.join(20)
+            assert not thread.is_alive()

@@ -199,12 +199,16 @@ class House:
             version=version("tacit"),
         )
 
+    async def events(self, host: Host, after: int, limit: int) -> list[Event]:
+        """Return the next events of an agent in the journal; others are answered meanwhile."""
+        return await asyncio.to_thread(lambda: list(self._store.read(host.row.number, after, limit)))
+
     async def export(self, host: Host) -> AsyncIterator[bytes]:
         """Yield the episodes that have ended as lines of the log format, in the order in which they ended."""
         accounts: dict[str, Account] = {}
-        after, number = 0, host.row.number
+        after = 0
         while True:
-            events = await asyncio.to_thread(lambda at: list(self._store.read(number, at, 1000)), after)
+            events = await self.events(host, after, 1000)
             lines = b"".join(_exported(accounts, event) for event in events)
             if lines:
                 yield lines

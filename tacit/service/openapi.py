@@ -11,6 +11,7 @@ import msgspec
 
 from tacit.service.bodies import ErrorBody
 from tacit.service.routes import BYTES, ENDPOINTS, JSON, LINES, Endpoint
+from tacit.service.watching import EVENTS
 
 REFUSALS = {
     401: "no key, or one that is not known",
@@ -27,6 +28,13 @@ PARAMETERS = {
     "name": {"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$", "description": "the agent"},
     "episode": {"type": "string", "minLength": 1, "maxLength": 128, "description": "the episode"},
 }
+
+STREAMS = {
+    "export": ("a line for each episode", LINES),
+    "watch": ("server-sent events; the data of `agent` is what the page shows of it, in JSON", EVENTS),
+    "watch_all": ("server-sent events; the data of `agents` is what the page shows of all, in JSON", EVENTS),
+}
+"""What is no single body: what comes, and its media type."""
 
 
 def describe_service(endpoints: Sequence[Endpoint] = ENDPOINTS) -> dict[str, Any]:
@@ -79,8 +87,9 @@ def _operation(endpoint: Endpoint, known: dict[type, dict[str, Any]]) -> dict[st
 def _given(endpoint: Endpoint, known: dict[type, dict[str, Any]]) -> dict[str, Any]:
     if endpoint.gives is not None:
         return {"description": "done", "content": {JSON: {"schema": known[endpoint.gives]}}}
-    if endpoint.do.__name__ == "export":
-        return {"description": "a line for each episode", "content": {LINES: {"schema": {"type": "string"}}}}
+    if endpoint.do.__name__ in STREAMS:
+        words, kind = STREAMS[endpoint.do.__name__]
+        return {"description": words, "content": {kind: {"schema": {"type": "string"}}}}
     if endpoint.do.__name__ == "get_checkpoint":
         return {
             "description": "a file",

@@ -44,6 +44,7 @@ from tacit.service.journal import StoreError
 from tacit.service.limits import Limits, read_limited
 from tacit.service.rebuilding import save_agent
 from tacit.service.switch import Switch
+from tacit.service.watching import Watchers
 
 T = TypeVar("T")
 JSON = "application/json"
@@ -213,6 +214,22 @@ async def export(house: House, request: Request) -> Response:
     return StreamingResponse(house.export(host_of(house, request)), media_type=LINES)
 
 
+async def watch(house: House, request: Request) -> Response:
+    """Answer GET /v1/agents/{name}/watch: a stream of events."""
+    return await watchers_of(request).watch(request)
+
+
+async def watch_all(house: House, request: Request) -> Response:
+    """Answer GET /v1/watch: a stream of events."""
+    return await watchers_of(request).watch_all(request)
+
+
+def watchers_of(request: Request) -> Watchers:
+    """Return those who watch the house that a request is for."""
+    watchers: Watchers = request.app.state.watchers
+    return watchers
+
+
 AGENT, EPISODE = "/v1/agents/{name}", "/v1/agents/{name}/episodes/{episode}"
 ENDPOINTS = (
     Endpoint("GET", "/v1/agents", list_agents, "List agents", "admin", None, AgentList),
@@ -237,6 +254,8 @@ ENDPOINTS = (
     ),
     Endpoint("GET", f"{AGENT}/checkpoint", get_checkpoint, "The agent as a file", "admin"),
     Endpoint("PUT", f"{AGENT}/checkpoint", put_checkpoint, "Go on from the file of an agent", "admin"),
+    Endpoint("GET", "/v1/watch", watch_all, "All agents, as events whenever they change", "admin"),
+    Endpoint("GET", f"{AGENT}/watch", watch, "An agent, as events whenever it changes", "admin"),
     Endpoint("GET", f"{AGENT}/export", export, "All episodes in the log format", "admin"),
 )
 """Everything that the service answers under /v1."""
@@ -262,6 +281,7 @@ def make_app(
     )
     app.router.redirect_slashes = False
     app.state.house, app.state.limits, app.state.gate = house, house.limits, gate
+    app.state.watchers = Watchers(house)
     return app
 
 

@@ -24,6 +24,7 @@ from tacit.service.limits import limits_of
 from tacit.service.openapi import describe_service
 from tacit.service.operations import make_operations
 from tacit.service.options import ServiceOptions
+from tacit.service.page import page_routes
 from tacit.service.postgres import PostgresStore
 from tacit.service.routes import ENDPOINTS, Endpoint, answer, make_app, refuse
 from tacit.service.sqlite import SqliteStore
@@ -77,6 +78,7 @@ def make_service(
         Route("/readyz", readyz),
         Route("/openapi.json", openapi),
         Route("/docs", docs),
+        *page_routes(),
     ]
     if around is None:
         return make_app(house, more, lifespan)
@@ -115,17 +117,17 @@ def serve(store: Store, listener: socket.socket, options: ServiceOptions | None 
         server.should_exit = True
 
     service = make_service(store, opening=open_beside(give_up), options=options)
-    server = uvicorn.Server(configure(service, options))
+    server = make_server(service, options)
     with _ending_well():
         server.run(sockets=[listener])
     for fault in faults:
         raise RuntimeError(str(fault)) from fault
 
 
-def configure(service: Starlette, options: ServiceOptions | None = None) -> uvicorn.Config:
-    """Return how uvicorn runs a service."""
+def make_server(service: Starlette, options: ServiceOptions | None = None) -> uvicorn.Server:
+    """Return what answers requests for a service; when it is told to stop, those under way are finished first."""
     chosen = options if options is not None else ServiceOptions()
-    return uvicorn.Config(
+    config = uvicorn.Config(
         service,
         log_config=None,
         log_level="warning",
@@ -136,6 +138,10 @@ def configure(service: Starlette, options: ServiceOptions | None = None) -> uvic
         date_header=False,
         ws="none",
     )
+    server = uvicorn.Server(config)
+    # Streams of those who watch would never end by themselves.
+    service.state.watchers.stopping = lambda: server.should_exit
+    return server
 
 
 @contextlib.contextmanager

@@ -1,0 +1,106 @@
+"""How far an agent is, as its stage knows: what is settled, what is left, and an estimate only where there is one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.learning.fast import FastLearning
+from tacit.learning.generalising import FIRST_FIT, GROWTH, GeneralisingLearning
+from tacit.learning.stage import Stage
+from tacit.problem.spaces import Finite
+from tacit.service.meanings import shorten
+from tacit.service.page_bodies import Progress, Wanted
+from tacit.text.stages import TextExploration, TextLearning
+
+LISTED = 6
+"""Situations that are named of those that are not settled."""
+
+STAGES = {
+    "fast learning": "It does what it takes to be best, and explores where that could pay.",
+    "generalising": "It learns from all people at once what pleases whom, and explores ever less.",
+    "exploration": "It tries everything equally often, to learn what remarks mean.",
+    "policy learning": "It does what it takes to be best, and goes on learning from what people say.",
+    "homing": "It learns the ways to every last state, one after the other.",
+    "collection": "It gathers reactions to actions drawn at random, to learn what they mean.",
+}
+"""What an agent does in a stage."""
+ANSWERS = {
+    "works": "What people say is understood, and what the agent learns from it can be trusted.",
+    "works with caution": "What people say is understood, with the reservations below.",
+    "not known yet": "It is too early to say whether what people say can be understood. Do not rely on it yet.",
+    "cannot work": "What people say cannot be turned into rewards as things stand. Do not rely on this agent.",
+}
+"""The verdicts, and what they mean to somebody who has not read the paper."""
+
+
+def tell_progress(stage: Stage) -> Progress:
+    """Return how far an agent in a stage is."""
+    if isinstance(stage, FastLearning):
+        return _of_places(stage)
+    if isinstance(stage, GeneralisingLearning):
+        return _of_fits(stage)
+    if isinstance(stage, TextExploration):
+        return _of_reactions(stage)
+    words = ["What is left to settle this stage does not say; there is no estimate."]
+    if isinstance(stage, TextLearning):
+        words = [
+            f"It has learned from {stage.learned:,} conversations since it understood what remarks mean.",
+            "There is no end to reach: it goes on for as long as people come.",
+        ]
+    return Progress(getattr(stage, "explored", None), None, None, "", words, [])
+
+
+def _of_places(stage: FastLearning) -> Progress:
+    places, layout = stage.places, stage.reading.counted
+    assert isinstance(layout.contexts, Finite)
+    X = layout.contexts.size
+    settled, wanted = places.settled[:, :X], places.wanted[:, :X]
+    done, total = int(settled.sum()), settled.size
+    words = []
+    if done < total:
+        words = [
+            "What is left is looked at only where it could pay, so some of it may stay open for good.",
+            "How long it takes depends on how often people end there: there is no estimate in days.",
+        ]
+    told = np.zeros(settled.shape)
+    for (s, x), judgement in places.judgements.items():
+        told[s, x] = judgement.tuples.sum()
+    left = [(int(s), int(x)) for s, x in np.argwhere(~settled)]
+    first = sorted(left, key=lambda at: -told[at])[:LISTED]
+    listed = [
+        Wanted(
+            *(shorten(layout.endings.name(s)), shorten(layout.contexts.decode(x))),
+            *(int(told[s, x]), max(1, round(float(wanted[s, x])))),
+        )
+        for s, x in first
+    ]
+    what = "situations settled (a situation is a last state, for one kind of person)"
+    return Progress(stage.explored, done, total, what, words, listed)
+
+
+def _of_fits(stage: GeneralisingLearning) -> Progress:
+    n = len(stage.tuples.rows)
+    if not stage.fits:
+        words = [
+            f"What people say is looked at for the first time after {FIRST_FIT:,} episodes with feedback."
+        ]
+        return Progress(stage.explored, min(n, FIRST_FIT), FIRST_FIT, "episodes to the first look", words, [])
+    due = int(GROWTH * stage.fits[-1][0]) + 1
+    sure = "It tells actions apart" if stage.sure else "So far nothing shows that it tells actions apart"
+    steady = (
+        "; fresh looks change little." if stage.steady else "; fresh looks may still change what it means."
+    )
+    words = [
+        f"What people say was looked at {_times(len(stage.fits))}. {sure}{steady if stage.sure else '.'}"
+    ]
+    return Progress(stage.explored, min(n, due), due, "episodes to the next look", words, [])
+
+
+def _of_reactions(stage: TextExploration) -> Progress:
+    n, total = len(stage.reactions), stage.settings.exploration
+    words = [f"What remarks mean is learned once there are {total:,}; {max(total - n, 0):,} more are needed."]
+    return Progress(n, min(n, total), total, "remarks to learn from", words, [])
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
