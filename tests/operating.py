@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -64,6 +65,11 @@ class Running:
         line = self.process.stdout.readline()
         assert "listens at " in line, (line, (folder / "stderr.log").read_text())
         self.address = line.split("listens at ")[1].split(" ")[0]
+        for _ in range(2_000):
+            if self.ask("GET", "/readyz")[0] == 200:
+                return
+            time.sleep(0.05)
+        raise AssertionError("it is not ready")
 
     def connect(self):
         return http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=60)
