@@ -61,7 +61,6 @@ class Gate:
 
     def admit_stranger(self, request: Request) -> None:
         """Raise Refusal if an address without a key, or with a wrong one, asks too often."""
-        self._by_address.check(address_of(request), "an address")
         self._strangers.check(address_of(request), "an address without a key")
 
     def note(self, request: Request, route: str, status: int, seconds: float) -> None:
@@ -76,7 +75,7 @@ class Gate:
         key = self.keys.find(token.strip()) if kind.lower() == "bearer" else None
         if key is not None:
             return key
-        self._strangers.check(address_of(request), "an address without a key")
+        self.admit_stranger(request)
         if not token:
             raise Refusal(401, "no-key", "this needs a key: Authorization: Bearer KEY", headers=CHALLENGE)
         wrong = CHALLENGE["www-authenticate"] + ', error="invalid_token"'

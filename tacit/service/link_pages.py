@@ -26,6 +26,8 @@ MOST_LABELS = 20
 """Buttons of a page."""
 MOST_TEXT = 4_000
 """Characters that a person may write."""
+MOST_FORM = 12 * MOST_TEXT + 100
+"""Bytes of a form: a character may take twelve."""
 HEADERS = {
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
@@ -116,8 +118,8 @@ class LinkPages:
         try:
             self._gate.admit_stranger(request)
             grant, host = self._read(house, request)
-            content = await read_limited(request, 4 * MOST_TEXT, house.limits.body_seconds)
-            feedback = grant.feedback if grant.feedback is not UNSET else _chosen(content, choices(host))
+            content = await read_limited(request, MOST_FORM, house.limits.body_seconds)
+            feedback = grant.feedback if grant.feedback is not UNSET else read_form(content, choices(host))
             await house.do(host, host.hear, grant.episode, Feedback(feedback))
         except (LinkError, Refusal) as error:
             return self._refuse(error)
@@ -171,7 +173,7 @@ def _check_feedback(host: Host, feedback: Any) -> None:
         raise invalid(str(error), "feedback") from None
 
 
-def _chosen(content: bytes, known: list[Any] | None) -> Any:
+def read_form(content: bytes, known: list[Any] | None) -> Any:
     """Return what a form holds: one of the labels, or words."""
     try:
         form = parse_qs(content.decode(), strict_parsing=True, max_num_fields=4)

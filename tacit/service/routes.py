@@ -83,9 +83,10 @@ async def read_body(request: Request, kind: type[T]) -> T:
 
 
 async def read_bytes(request: Request, most: int | None = None) -> bytes:
-    """Return the body of a request, or raise Refusal if it is too large or too slow."""
+    """Return the body of a request, or raise Refusal if it is too large, or too slow for its size."""
     limits: Limits = request.app.state.limits
-    return await read_limited(request, most or limits.body_bytes, limits.body_seconds)
+    size = limits.body_bytes if most is None else most
+    return await read_limited(request, size, limits.body_seconds * max(1, size / limits.body_bytes))
 
 
 def answer(body: Any, status: int = 200) -> Response:

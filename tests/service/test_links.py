@@ -3,12 +3,15 @@
 import os
 import re
 import stat
-from urllib.parse import urlsplit
+from types import SimpleNamespace
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from operating import operating, shop_with
 from serving import Caller, Clock
 
+from tacit.service.errors import Refusal
+from tacit.service.link_pages import MOST_FORM, choices, read_form
 from tacit.service.links import SECRET, Grant, LinkError, Signer, open_signer
 
 
@@ -188,3 +191,17 @@ def test_it_is_described(tmp_path):
         paths = client.get("/openapi.json").json()["paths"]
         assert "post" in paths["/v1/agents/{name}/episodes/{episode}/link"]
         assert not any(path.startswith("/f/") for path in paths)
+
+
+def test_where_feedback_is_text_the_person_writes():
+    conversations = SimpleNamespace(description=SimpleNamespace(layout=None))
+    layered = SimpleNamespace(description=SimpleNamespace(layout={"feedback": {"kind": "text"}}))
+    assert choices(conversations) == choices(layered) == []
+    form = urlencode({"text": f"  {'ü' * 4_000} "}).encode()
+    assert len(form) < MOST_FORM
+    assert read_form(form, []) == "ü" * 4_000
+    for wrong in (b"", b"text=", b"text=+", b"feedback=1", b"text=" + b"x" * 4_001, b"\xff", b"a&b"):
+        with pytest.raises(Refusal):
+            read_form(wrong, [])
+    many = {"feedback": {"kind": "finite", "labels": list(range(21))}}
+    assert choices(SimpleNamespace(description=SimpleNamespace(layout=many))) is None
