@@ -34,6 +34,7 @@ from tacit.decoding.personal_likelihood import (
 )
 from tacit.decoding.personal_meaning import find_telling, rewards_by
 from tacit.decoding.personal_starts import count_regions, telling_directions
+from tacit.decoding.turning_pairs import find_turning_pair, look_at_sides
 
 LEAST_TO_CHOOSE, MOST_TO_CHOOSE = 60, 5_000
 """Tuples below which there is nothing to choose, so that nothing depends on the context; and among which a form is
@@ -107,20 +108,24 @@ class Parts:
         self.linear = fit_basis(self.train.contexts) if cut else constant_basis()
         z = self.linear.standardised(self.train.contexts)
         self.directions = telling_directions(z, *self.train[1:], DIRECTIONS)
+        self.pair: IntArray | None = None
 
     def look(self, known: Chosen | None = None) -> Chosen:
         """Return the form that is likeliest on held-out tuples, from all beginnings; what is `known` is one of them."""
         if not len(self.kept_out.words):
             start = no_parameters(self.mask, self.n_words, 1, np.zeros((0, 1)))
             return _unweighed(FORMS[0], constant_basis(), start, 0.0, len(self.mask))
-        looks = self._first_looks()
-        if known is None:
-            return self._best(looks, None)
-        looked = self._best([*looks, self._recall(known)], known.form)
-        return looked._replace(is_known=looked.begun == len(looks))
+        z = self.linear.standardised(self.train.contexts)
+        self.pair = find_turning_pair(z, *self.train[1:])
+        recalled = [] if known is None else [self._recall(known)]
+        looked = self._best([*recalled, *self._first_looks()], None if known is None else known.form)
+        if known is None or (looked.form.terms == "pair" != known.form.terms):
+            return looked
+        return looked._replace(is_known=looked.begun == 0)
 
     def refine(self, known: Chosen) -> Chosen:
         """Return the form that is likeliest, begun with whoever was pleased by what is known, without its evidence."""
+        self.pair = known.basis.pair
         return self._best([self._recall(known)], known.form, finer=True)
 
     def lost(self, looked: Chosen, known: Chosen) -> float:
@@ -142,11 +147,12 @@ class Parts:
         found: list[tuple[Chosen, FormData]] = []
         paid = True
         for form in list_forms(len(self.train.words), like, finer) or FORMS[:1]:
-            basis = form.basis(self.linear, self.train.contexts, self.generator)
+            basis = form.basis(self.linear, self.train.contexts, self.pair, self.generator)
             if basis is None or (form.terms == "units" and not paid):
                 continue
             data = FormData(basis, self)
-            found.append((data.fit(form, beginnings), data))
+            more = self._look_at_sides() if form.terms == "pair" and not finer else []
+            found.append((data.fit(form, [*beginnings, *more]), data))
             best = max(found, key=lambda pair: pair[0].held_out)
             # Where units do not pay, other units will not either.
             paid = form.terms != "units" or best is found[-1]
@@ -158,6 +164,11 @@ class Parts:
         rho = np.empty(len(order))
         rho[order] = tell(heard, known.parameters).rho
         return rho
+
+    def _look_at_sides(self) -> list[FloatArray]:
+        assert self.pair is not None
+        z = self.linear.standardised(self.train.contexts)
+        return look_at_sides(z, self.pair, *self.train[1:], self.n_words)
 
     def _first_looks(self) -> list[FloatArray]:
         """Return rho (n,) of each first look: words counted in regions of all features, and of telling directions."""
