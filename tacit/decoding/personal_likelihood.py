@@ -47,8 +47,9 @@ class Ridge(NamedTuple):
     unit: float = 2.0
 
     def times(self, factor: float) -> Ridge:
-        """Return all of them so many times as strong, but the constant's."""
-        return Ridge(self.constant, *(factor * value for value in self[1:]))
+        """Return all of them so many times as strong, but the constant's and the difference: an ending may turn words."""
+        slope, meaning, unit = (factor * value for value in (self.slope, self.meaning, self.unit))
+        return Ridge(self.constant, slope, meaning, self.difference, unit)
 
 
 class Heard(NamedTuple):

@@ -8,12 +8,15 @@ Words may mean the same at all endings, whose tables then stand beside one anoth
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.judgement import posterior_reward
 from tacit.decoding.word_types import fit_types, soften
 
 UNDECIDED = 0.5
+SCORED = 2.0
+"""The logit of rho of a word one standard deviation above a score of 0."""
 
 
 def count_regions(
@@ -60,6 +63,39 @@ def telling_directions(
                 slope, curvature = weighted.mean(axis=0), weighted.T @ own / len(own)
                 total += np.outer(slope, slope) + curvature @ curvature.T / 2
     return np.asarray(np.linalg.eigh(total)[1][:, ::-1][:, :n])
+
+
+def score_words(
+    z: FloatArray, sides: FloatArray, places: IntArray, actions: IntArray, words: IntArray
+) -> FloatArray:
+    """Return rho (n,) from words that are scored by how they follow actions and features, turned on one of two sides.
+
+    At each ending the score of words is the leading left singular vector of the mean of c_i t_i (1, z_i), words by
+    actions and terms, with the sides t = 1 or -1: where each action pleases some people, and none most of them, counts
+    tell nothing, and slopes do. The words that are said less often on a side are taken for rewards.
+    """
+    rho = np.full(len(words), UNDECIDED)
+    for s in np.unique(places):
+        here = np.flatnonzero(places == s)
+        t, said = sides[here], words[here]
+        c, terms = surprise(actions[here], said), np.concatenate([np.ones((len(here), 1)), z[here]], axis=1)
+        moments = (c * t[:, None]).reshape(len(here), -1, said.max() + 1).transpose(
+            2, 1, 0
+        ) @ terms  # (W, A, 1 + P)
+        leading = np.linalg.svd(moments.reshape(len(moments), -1), full_matrices=False)[0][:, 0]
+        scores = leading / np.sqrt(np.bincount(said) / len(said) + 1e-12)
+        y = t * scores[said]
+        rarer = -np.log(np.bincount(said + (t > 0) * len(scores))[said + (t > 0) * len(scores)])
+        y = np.sign(np.mean((y - y.mean()) * rarer) or 1.0) * y
+        rho[here] = expit(SCORED * y / max(float(y.std()), 1e-12))
+    return rho
+
+
+def surprise(actions: IntArray, words: IntArray) -> FloatArray:
+    """Return c (n, A W): how far each action and word together is from what both would be by themselves."""
+    indicators = (np.eye(int(values.max()) + 1)[values] for values in (actions, words))
+    taken, said = ((each - each.mean(axis=0)) / np.sqrt(each.mean(axis=0) + 1e-12) for each in indicators)
+    return np.asarray((taken[:, :, None] * said[:, None, :]).reshape(len(words), -1))
 
 
 def _count_one(columns: IntArray, words: IntArray, n_words: int) -> FloatArray:

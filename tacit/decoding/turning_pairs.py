@@ -1,8 +1,8 @@
 """Which two features turn words round together: by the sign of whose product what is said after an action changes most.
 
 Where each of two features alone leaves words as they are, neither slopes nor regions of a few directions show it, and
-the likelihood has no slope towards it. Moments with the sign of a product do: of c = (1[a] - Pr[a]) (1[w] - Pr[w]), over
-the roots of Pr[a] Pr[w], and the sides t_ij = sign(z_i z_j) it is the pair with the largest sum over actions, words and
+the likelihood has no slope towards it. Moments with the sign of a product do. Of c = (1[a] - Pr[a]) (1[w] - Pr[w]) over
+the roots of Pr[a] Pr[w], and sides t_ij = sign(z_i z_j) it is the pair with the largest sum over actions, words and
 endings of
 
     n |mean of c t_ij (1, z)|^2, but for z_i and z_j, whose products with t_ij are features that turn nothing.
@@ -17,7 +17,7 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.context_bases import side_of
-from tacit.decoding.personal_starts import count_regions, telling_directions
+from tacit.decoding.personal_starts import count_regions, surprise, telling_directions
 
 MOST_PAIRED = 24
 """Features of which pairs are tried: of more there are too many pairs."""
@@ -40,7 +40,7 @@ def find_turning_pair(z: FloatArray, places: IntArray, actions: IntArray, words:
     total = np.zeros((P, P))
     for s in np.unique(places):
         here = places == s
-        total += _weigh_pairs(z[here], _surprise(actions[here], words[here]))
+        total += _weigh_pairs(z[here], surprise(actions[here], words[here]))
     return np.array(np.unravel_index(total.argmax(), total.shape), dtype=np.int64)
 
 
@@ -55,13 +55,6 @@ def look_at_sides(
         regions = J * sides + np.searchsorted(bounds, along)
         looks.append(count_regions(regions, places, actions, words, n_words, False))
     return looks
-
-
-def _surprise(actions: IntArray, words: IntArray) -> FloatArray:
-    """Return c (n, A W): how far each action and word together is from what both would be by themselves."""
-    indicators = (np.eye(int(values.max()) + 1)[values] for values in (actions, words))
-    taken, said = ((each - each.mean(axis=0)) / np.sqrt(each.mean(axis=0) + 1e-12) for each in indicators)
-    return np.asarray((taken[:, :, None] * said[:, None, :]).reshape(len(words), -1))
 
 
 def _weigh_pairs(z: FloatArray, c: FloatArray) -> FloatArray:
