@@ -32,10 +32,10 @@ MOST_TO_REFINE, MOST_FITTED = 6_000, 20_000
 """Tuples by which a form is made finer, and that it is fitted to in the end."""
 REFIT_STEPS = 40
 """Of L-BFGS then."""
-CHOOSE_AGAIN, LOOK_AGAIN = 2.0, 1.25
+CHOOSE_AGAIN, LOOK_AGAIN = 2.0, 1.5
 """Times as many tuples as when a form was last chosen until a finer one is tried, and times as many uniform ones as
 when all was last looked at afresh, where words tell actions apart or where they do not yet."""
-LATE = 2000
+LATE = 1500
 """Uniform tuples: what so many were needed for to be seen at all is steady, for some more would hardly change it."""
 STEADY = 0.25
 """Of what choosing is worth: the most that the best actions by what was known may lose by a fresh look to be steady."""

@@ -81,8 +81,9 @@ def list_forms(n: int, like: Form | None = None, finer: bool = False) -> list[Fo
     """Return the forms that n tuples may tell apart: of regions no more than two numbers.
 
     Where a form is known, only those like it: as many regions or more, and a pair, which few tuples may have missed, or
-    all that are not regions; where they must be `finer`, at least as fine ones. By tuples of a policy that has learned
-    a coarser one may be as likely: what it does tells who came.
+    all that are not regions. A pair, which few may have feigned, is held against all. Where forms must be `finer`, they
+    are at least as fine: by tuples of a policy that has learned a coarser one may be as likely, for what it does tells
+    who came.
 
     >>> [form.size for form in list_forms(1200) if form.terms == "regions"]
     [20, 40]
@@ -91,7 +92,7 @@ def list_forms(n: int, like: Form | None = None, finer: bool = False) -> list[Fo
     """
     regions = [form for form in FORMS if form.terms in REGIONS and form.size * TUPLES_PER_REGION <= n]
     others = [form for form in FORMS if form.terms not in REGIONS]
-    if like is None:
+    if like is None or (like.terms == "pair" and not finer):
         return others + regions[-MOST_REGIONS:]
     if like.terms not in REGIONS:
         return [form for form in others if not finer or FINENESS[form.terms] >= FINENESS[like.terms]]

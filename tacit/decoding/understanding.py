@@ -41,7 +41,7 @@ SURE_NATS, SURE_ERRORS = 8.0, 1.5
 by chance alone e^8 to one are hardly met in a dozen fits."""
 CLEAR = 0.05
 """The doubt up to which words leave nothing open that could still be found."""
-FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 800, 1000, 3000
+FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 800, 1500, 3000
 """Tuples of uniform actions, where they tell, from which on what was understood may be steady: few, where it is clear,
 or features are so many that only regions are tried; more, where what two features turn round together may still show,
 which takes thousands. From the last on it is steady in any case."""

@@ -223,7 +223,7 @@ def test_the_same_tuples_and_chance_give_the_same_model(model):
 def test_a_model_that_was_saved_is_the_same_and_goes_on_as_it_would_have(model):
     restored = PersonalMeaning.from_state(model.to_state())
     assert same(model, restored)
-    x, s, a, w = draw_people(3600, 1)
+    x, s, a, w = draw_people(4000, 1)
     went_on = [
         fit_uniform(x, s, a, w, np.ones((1, 4), bool), 2, np.random.default_rng(2), each)
         for each in (model, restored)
