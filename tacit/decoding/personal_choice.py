@@ -1,12 +1,12 @@
 """Which form what pleases and what words mean take, and from where it is fitted: held-out tuples choose.
 
-A form is fitted from several beginnings, words counted in regions of the contexts (`tacit.decoding.personal_starts`),
-or from whoever was pleased by what is known already; the best go on, and once more with those contexts turned round in
-which rewards are nearly the majority. Of a form's fits the cheapest is taken: likelihood alone cannot tell what is
-upside down. Of the forms the one is taken under which held-out tuples are likeliest.
+A form is fitted from several beginnings, words counted or scored in regions of the contexts
+(`tacit.decoding.personal_starts`), or from whoever was pleased by what is known already; the best go on, and once more
+with those contexts turned round in which rewards are nearly the majority. Of a form's fits the cheapest is taken:
+likelihood alone cannot tell what is upside down. Of the forms the one is taken under which held-out words tell most of
+the action, where actions were uniform, and under which they are likeliest, where they were not.
 
-Whether words depend on the action at all is judged on held-out tuples, too, against the same model in which all
-actions are one: where they do not, it is in expectation at least as likely.
+Whether words depend on the action at all is judged on held-out tuples, too (`tacit.decoding.personal_evidence`).
 """
 
 from __future__ import annotations
@@ -145,7 +145,10 @@ class Parts:
         return float((best - chosen)[:, telling].sum()) / worth if worth > 0 else 0.0
 
     def _best(self, beginnings: list[FloatArray], like: Form | None, finer: bool = False) -> Chosen:
-        """Return the likeliest of some forms; of those that are `finer` than what is known, without its evidence."""
+        """Return the best of some forms; of those that are `finer` than what is known, without its evidence.
+
+        Where a form is known, what it recalls is the first of the beginnings.
+        """
         found: list[tuple[Chosen, FormData]] = []
         paid = True
         for form in list_forms(len(self.train.words), like, finer) or FORMS[:1]:
@@ -153,10 +156,10 @@ class Parts:
             if basis is None or (form.terms == "units" and not paid):
                 continue
             data = FormData(basis, self)
-            more = self._look_at_sides() if form.terms == "pair" and not finer else []
-            found.append(
-                (data.fit(form, [*beginnings, *more], score_by_words if finer else score_by_actions), data)
-            )
+            begin = beginnings
+            if form.terms == "pair" and not finer:
+                begin = beginnings[: like is not None] + self._look_at_sides()
+            found.append((data.fit(form, begin, score_by_words if finer else score_by_actions), data))
             best = max(found, key=lambda pair: pair[0].held_out)
             # Where units do not pay, other units will not either.
             paid = form.terms != "units" or best is found[-1]

@@ -154,7 +154,7 @@ def _choose(
     n, looked_at = len(said.words), np.bincount(said.endings[uniform], minlength=len(mask))
     if before is None:
         parts = Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
-        return parts.look()._replace(chosen_at=n, looked=looked_at, steady=looked_at.sum() >= LATE)
+        return parts.look()._replace(chosen_at=n, looked=looked_at, steady=bool(looked_at.sum() >= LATE))
     known = Chosen(
         Form(before.form, before.basis.n_terms - 1, before.ridge),
         *(before.basis, before.parameters, 0.0, before.gains, before.z, before.chosen_at, before.looked),

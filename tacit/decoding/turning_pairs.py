@@ -17,7 +17,7 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.context_bases import side_of
-from tacit.decoding.personal_starts import count_regions, surprise, telling_directions
+from tacit.decoding.personal_starts import count_regions, score_words, surprise, telling_directions
 
 MOST_PAIRED = 24
 """Features of which pairs are tried: of more there are too many pairs."""
@@ -47,8 +47,9 @@ def find_turning_pair(z: FloatArray, places: IntArray, actions: IntArray, words:
 def look_at_sides(
     z: FloatArray, pair: IntArray, places: IntArray, actions: IntArray, words: IntArray, n_words: int
 ) -> list[FloatArray]:
-    """Return rho (n,) from words that are counted on each side of a pair, and in regions of each side."""
-    sides, looks = (side_of(z, pair) > 0).astype(np.int64), []
+    """Return rho (n,) from words that are scored and counted on each side of a pair, and in regions of each side."""
+    side = side_of(z, pair)
+    sides, looks = (side > 0).astype(np.int64), [score_words(z, side, places, actions, words)]
     along = (z @ telling_directions(z, places, actions, 2 * words + sides, 1))[:, 0]  # (n,)
     for J in REGIONS_A_SIDE:
         bounds = np.quantile(along, np.arange(1, J) / J)
