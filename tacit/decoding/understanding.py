@@ -44,7 +44,7 @@ CLEAR = 0.05
 FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 800, 1500, 3000
 """Tuples of uniform actions, where they tell, from which on what was understood may be steady: few, where it is clear,
 or features are so many that only regions are tried; more, where something may still show. From the last on it is steady
-in any case. With 1000 for the second, a group stayed upside down in one of two problems."""
+in any case."""
 RANKED_VALUES = 3
 """Of feedback as it is read: unlike a reward, like one, and silence, which is one of the two there."""
 EAGERNESS = 1.0
