@@ -34,7 +34,9 @@ REFIT_STEPS = 40
 """Of L-BFGS then."""
 CHOOSE_AGAIN, LOOK_AGAIN = 2.0, 1.5
 """Times as many tuples as when a form was last chosen until a finer one is tried, and times as many uniform ones as
-when all was last looked at afresh."""
+when all was last looked at afresh, where words tell actions apart or where they do not yet."""
+LATE = 1500
+"""Uniform tuples: what so many were needed for to be seen at all is steady, for some more would hardly change it."""
 STEADY = 0.25
 """Of what choosing is worth: the most that the best actions by what was known may lose by a fresh look to be steady."""
 MOST_PARTS, TUPLES_PER_PART = 32, 60
@@ -152,14 +154,15 @@ def _choose(
     n, looked_at = len(said.words), np.bincount(said.endings[uniform], minlength=len(mask))
     if before is None:
         parts = Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
-        return parts.look()._replace(chosen_at=n, looked=looked_at)
+        return parts.look()._replace(chosen_at=n, looked=looked_at, steady=bool(looked_at.sum() >= LATE))
     known = Chosen(
         Form(before.form, before.basis.n_terms - 1, before.ridge),
         *(before.basis, before.parameters, 0.0, before.gains, before.z, before.chosen_at, before.looked),
         before.steady,
     )
     telling = before.telling
-    if looked_at[telling].sum() >= LOOK_AGAIN * before.looked[telling].sum():
+    groups = [group for group in (telling, ~telling) if group.any()]
+    if any(looked_at[group].sum() >= LOOK_AGAIN * before.looked[group].sum() for group in groups):
         parts = Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
         looked = parts.look(known)
         steady = looked.is_known or parts.lost(looked, known) <= STEADY

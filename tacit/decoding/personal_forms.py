@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.context_bases import Basis, constant_basis, on_one_scale, with_regions
 from tacit.decoding.personal_likelihood import Ridge
 
@@ -22,13 +23,17 @@ class Form(NamedTuple):
     size: int
     ridge: Ridge
 
-    def basis(self, linear: Basis, contexts: FloatArray, generator: np.random.Generator) -> Basis | None:
-        """Return the terms of the form, made of linear ones for contexts (n, d); None where it cannot be."""
+    def basis(
+        self, linear: Basis, contexts: FloatArray, pair: IntArray | None, generator: np.random.Generator
+    ) -> Basis | None:
+        """Return the terms of the form, made of linear ones for contexts (n, d) and a pair; None where it cannot be."""
         n = len(contexts)
         if self.terms == "constant":
             return constant_basis()
         if linear.n_terms == 1:
             return None
+        if self.terms == "pair":
+            return None if pair is None else replace(linear, pair=pair)
         if self.terms == "regions":
             return with_regions(linear, contexts, self.size, generator)
         if self.terms == "plain regions":
@@ -53,6 +58,7 @@ FORMS = (
     Form("constant", 0, PLAIN),
     Form("linear", 0, PLAIN),
     Form("linear", 0, PLAIN.times(4.0)),
+    Form("pair", 0, PLAIN),
     Form("units", 10, Ridge(meaning=1.0, unit=2.0)),
     Form("units", 10, Ridge(meaning=0.3, unit=0.5)),
     Form("units", 16, Ridge(meaning=0.3, unit=1.0)),
@@ -67,27 +73,29 @@ MOST_REGIONS = 4
 """Numbers of regions that are tried, of those that there are tuples for the largest."""
 
 
-FINENESS = {"constant": 0, "linear": 1, "units": 2}
+FINENESS = {"constant": 0, "linear": 1, "pair": 2, "units": 2}
 """Of forms that are not regions."""
 
 
 def list_forms(n: int, like: Form | None = None, finer: bool = False) -> list[Form]:
     """Return the forms that n tuples may tell apart: of regions no more than two numbers.
 
-    Where a form is known, only those like it: as many regions or more, or all that are not regions; where they must be
-    `finer`, at least as fine ones. By tuples of a policy that has learned a coarser one may be as likely: what
-    it does tells who came.
+    Where a form is known, only those like it: as many regions or more, and a pair, which few tuples may have missed, or
+    all that are not regions. A pair, which few may have feigned, is held against all. Where forms must be `finer`, they
+    are at least as fine: by tuples of a policy that has learned a coarser one may be as likely, for what it does tells
+    who came.
 
     >>> [form.size for form in list_forms(1200) if form.terms == "regions"]
     [20, 40]
     >>> {form.size for form in list_forms(1200, Form("regions", 40, PLAIN))}
-    {40}
+    {0, 40}
     """
     regions = [form for form in FORMS if form.terms in REGIONS and form.size * TUPLES_PER_REGION <= n]
     others = [form for form in FORMS if form.terms not in REGIONS]
-    if like is None:
+    if like is None or (like.terms == "pair" and not finer):
         return others + regions[-MOST_REGIONS:]
     if like.terms not in REGIONS:
         return [form for form in others if not finer or FINENESS[form.terms] >= FINENESS[like.terms]]
-    more = [form for form in regions if form.size >= like.size]
-    return more[:MOST_REGIONS] or [form for form in FORMS if form[:2] == like[:2]]
+    more = [form for form in regions if form.size >= like.size][:MOST_REGIONS]
+    pairs = [] if finer else [form for form in others if form.terms == "pair"]
+    return pairs + (more or [form for form in FORMS if form[:2] == like[:2]])

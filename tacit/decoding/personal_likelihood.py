@@ -47,8 +47,9 @@ class Ridge(NamedTuple):
     unit: float = 2.0
 
     def times(self, factor: float) -> Ridge:
-        """Return all of them so many times as strong, but the constant's."""
-        return Ridge(self.constant, *(factor * value for value in self[1:]))
+        """Return slopes, Gamma and units so many times as held back; how endings differ is left as it is."""
+        slope, meaning, unit = (factor * value for value in (self.slope, self.meaning, self.unit))
+        return Ridge(self.constant, slope, meaning, self.difference, unit)
 
 
 class Heard(NamedTuple):

@@ -58,7 +58,7 @@ LOOKS = 100
 """Over t: the chance that episode t ends with a uniform action once what is understood is steady."""
 UNSTEADY_LOOKS = 0.3
 """That chance until then."""
-FOCUS = 2.0
+FOCUS = 6.0
 """Nats that the held-out tuples of an ending must gain to be looked at as if it had been seen half as often."""
 DRAWS, HOPED = 64, 57
 """Draws of what actions may please, of which each gives one action its chance to be the best; and the one of them, in

@@ -1,5 +1,7 @@
 """Contexts as numbers that are learned on: no scale, constant or duplicate matters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,15 +55,20 @@ def test_one_context_is_read_as_many_are(x):
     assert constant_basis()(x[7]).tolist() == [1.0]
 
 
-@pytest.mark.parametrize("regions", [False, True])
-def test_a_basis_that_was_saved_is_the_same(regions):
+@pytest.mark.parametrize("terms", ["linear", "regions", "pair"])
+def test_a_basis_that_was_saved_is_the_same(terms):
     generator = np.random.default_rng(2)
     x = generator.normal(size=(100, 70))
     basis = fit_basis(x)
-    if regions:
+    if terms == "regions":
         basis = with_regions(basis, x, 5, generator)
+    if terms == "pair":
+        basis = replace(basis, pair=np.array([3, 41]))
+    assert basis.kind == terms
     restored = Basis.from_state(basis.to_state(), 70)
     np.testing.assert_array_equal(basis(x), restored(x))
+    np.testing.assert_allclose(basis(x)[7], restored(x[7]))
+    assert basis(x).shape == (100, restored.n_terms)
 
 
 def test_regions_are_clouds():
