@@ -5,7 +5,8 @@ far out is cut, so that neither a scale nor a slip of the pen matters. Where fea
 components stand for them. Of these, z, there are
 
     linear      1, z
-    regions     1, how near z is to each of some centres c: exp(-|z - c|^2 / 2 h^2), divided by their sum.
+    regions     1, how near z is to each of some centres c: exp(-|z - c|^2 / 2 h^2), divided by their sum,
+                and, where they have slopes, a small multiple of z.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ WIDTH = 0.5
 class Basis:
     """z = cut((x - mean) / scale)[kept], (d,) to (P,), times the `axes` (kept, P) where there are some.
 
-    With `centres` (J, P) nearness to them, by a `width`, stands in place of z.
+    With `centres` (J, P) nearness to them, by a `width`, stands in place of z, or beside z times `slopes`.
     """
 
     mean: FloatArray
@@ -45,6 +46,7 @@ class Basis:
     axes: FloatArray | None = None
     centres: FloatArray | None = None
     width: float = 1.0
+    slopes: float = 0.0
 
     @property
     def kind(self) -> str:
@@ -59,9 +61,16 @@ class Basis:
         return len(self.kept) if self.axes is None else int(self.axes.shape[1])
 
     @property
+    def n_regions(self) -> int:
+        """Return how many regions there are, 0 where it has none."""
+        return 0 if self.centres is None else len(self.centres)
+
+    @property
     def n_terms(self) -> int:
         """Return how many terms there are."""
-        return 1 + (self.n_components if self.centres is None else len(self.centres))
+        if self.centres is None:
+            return 1 + self.n_components
+        return 1 + len(self.centres) + (self.n_components if self.slopes else 0)
 
     def standardised(self, contexts: FloatArray) -> FloatArray:
         """Return z of contexts (n, d), (n, P), or of one (d,), (P,)."""
@@ -72,9 +81,10 @@ class Basis:
     def __call__(self, contexts: FloatArray) -> FloatArray:
         """Return the terms of contexts (n, d), (n, L), or of one (d,), (L,)."""
         z, one = self.standardised(contexts), np.ones((*contexts.shape[:-1], 1))
-        if self.centres is not None:
-            return np.concatenate([one, nearness(z, self.centres, self.width)], axis=-1)
-        return np.concatenate([one, z], axis=-1)
+        if self.centres is None:
+            return np.concatenate([one, z], axis=-1)
+        near = nearness(z, self.centres, self.width)
+        return np.concatenate([one, near, self.slopes * z] if self.slopes else [one, near], axis=-1)
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays from which `from_state` rebuilds it."""
@@ -91,6 +101,7 @@ class Basis:
             *(saved.floats("mean", kept.shape), saved.floats("scale", kept.shape, low=1e-300), kept, axes),
             saved.floats("centres", (None, P)) if saved.has("centres") else None,
             saved.number("width", 1e-300),
+            saved.number("slopes", 0),
         )
 
 
