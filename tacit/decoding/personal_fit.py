@@ -108,8 +108,8 @@ def _fit_all(
         start = _begin(heard, mask, n_words, ridge, _recall(known, fitted_to, mask)[order])
     warm = climb_likelihood(heard, mask, start, ridge, REFIT_STEPS)
     is_new = chosen.chosen_at == len(said.words)
-    # What is steady, and only goes on, has no need to be turned each time.
-    settled = chosen.steady and not is_new
+    # The finest form is begun with what is known, and where it is in doubt, that is between regions: none is turned.
+    settled = chosen.steady and not is_new and chosen.form.terms == FINEST.terms
     fitted = warm if settled else turn_majorities(heard, mask, warm, chosen.form, REFIT_STEPS)
     if is_new:
         regions = _part(chosen.basis, fitted_to, generator)[order]

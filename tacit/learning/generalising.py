@@ -52,8 +52,10 @@ from tacit.trust.diagnostics import diagnose
 from tacit.trust.findings import Finding
 from tacit.trust.held_out import rest_on_held_out
 
-FIRST_FIT, GROWTH, STEADY_GROWTH = 250, 1.33, 1.5
-"""Tuples of the first fit, how many times more there are at each that follows, and at those once it is steady."""
+FIRST_FIT, GROWTH = 250, 1.33
+"""Tuples of the first fit, and how many times more there are at each that follows."""
+MANY, STEADY_GROWTH = 4000, 1.5
+"""Tuples from which on, once what is understood is steady, there are so many times more: late fits take longest."""
 LOOKS = 100
 """Over t: the chance that episode t ends with a uniform action once what is understood is steady."""
 UNSTEADY_LOOKS = 0.3
@@ -225,7 +227,7 @@ class GeneralisingLearning:
 
     def _next_due(self, n: int) -> int:
         """Return the number of tuples of the fit after one of n."""
-        return int((STEADY_GROWTH if self.steady else GROWTH) * n) + 1
+        return int((STEADY_GROWTH if self.steady and n >= MANY else GROWTH) * n) + 1
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what tuples that were read before they were learned from show of what was understood, worst first."""
