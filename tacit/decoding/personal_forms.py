@@ -93,9 +93,10 @@ def are_regions(form: Form) -> bool:
 def list_forms(n: int, like: Form | None = None, finer: bool = False) -> list[Form]:
     """Return the forms that n tuples may tell apart: of regions no more than two numbers.
 
-    Where regions are known, only as many or more: fewer tuples would choose fewer. What is not regions may turn out to
-    be, for it is often chosen when there were too few tuples to part; where forms must be `finer`, it stays, and is at
-    least as fine. By tuples of a policy that has learned a coarser one may be as likely: what it does tells who came.
+    Where regions are known, only as many or more: fewer tuples would choose fewer. What is not regions stays so, and
+    where forms must be `finer`, is at least as fine; but linear terms of more features than units can be made of, the
+    size of the form, may turn out to be regions: they were chosen when tuples were too few to part. By
+    tuples of a policy that has learned a coarser one may be as likely: what it does tells who came.
 
     >>> [form.size for form in list_forms(1200) if form.terms == "regions"]
     [20, 40]
@@ -104,10 +105,10 @@ def list_forms(n: int, like: Form | None = None, finer: bool = False) -> list[Fo
     """
     regions = [form for form in FORMS if form.terms in REGIONS and form.size * TUPLES_PER_REGION <= n]
     others = [form for form in FORMS if form.terms not in REGIONS]
-    if like is None or not (finer or are_regions(like)):
+    if like is None or not (finer or are_regions(like) or like.size <= MOST_FOR_UNITS):
         return others + regions[-MOST_REGIONS:]
     if not are_regions(like):
-        return [form for form in others if FINENESS[form.terms] >= FINENESS[like.terms]]
+        return [form for form in others if not finer or FINENESS[form.terms] >= FINENESS[like.terms]]
     if like.terms == SLOPING:
         return [FINEST]
     more = [form for form in regions if form.size >= like.size]

@@ -11,9 +11,10 @@ def terms_of(forms):
     return {form.terms for form in forms}
 
 
-def test_a_fresh_look_may_find_regions_where_linear_terms_were_taken():
-    assert set(REGIONS) <= terms_of(list_forms(1000, Form("linear", 4, PLAIN)))
-    assert not set(REGIONS) & terms_of(list_forms(1000, Form("linear", 4, PLAIN), finer=True))
+def test_a_fresh_look_may_find_regions_where_linear_terms_of_many_features_were_taken():
+    assert set(REGIONS) <= terms_of(list_forms(1000, Form("linear", 60, PLAIN)))
+    assert not set(REGIONS) & terms_of(list_forms(1000, Form("linear", 4, PLAIN)))
+    assert not set(REGIONS) & terms_of(list_forms(1000, Form("linear", 60, PLAIN), finer=True))
 
 
 def test_regions_stay_regions_and_get_slopes_once_tuples_are_enough():
