@@ -87,3 +87,15 @@ def test_on_one_scale_features_keep_their_proportions():
     np.testing.assert_allclose(own(x)[:, 1:].std(axis=0), 1)
     spread = one(x)[:, 1:].std(axis=0)
     np.testing.assert_allclose(spread[1] / spread[0], 0.01, rtol=0.2)
+
+
+def test_regions_with_slopes_have_both_and_are_saved(x):
+    regions = with_regions(fit_basis(x), x, 5, np.random.default_rng(1))
+    sloping = replace(regions, slopes=0.1)
+    assert (sloping.n_regions, sloping.n_terms) == (5, 9)
+    u = sloping(x)
+    np.testing.assert_array_equal(u[:, :6], regions(x))
+    np.testing.assert_allclose(u[:, 6:], 0.1 * fit_basis(x)(x)[:, 1:])
+    np.testing.assert_allclose(sloping(x[3]), u[3])
+    restored = Basis.from_state(sloping.to_state(), 3)
+    np.testing.assert_array_equal(restored(x), u)
