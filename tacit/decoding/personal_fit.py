@@ -22,7 +22,7 @@ from tacit.decoding.personal_choice import (
     Chosen,
     Parts,
     Said,
-    likelihood_of,
+    score_by_words,
     turn_majorities,
     turn_round,
 )
@@ -228,14 +228,14 @@ def _refine_regions(said: Said, mask: BoolArray, known: Chosen, generator: np.ra
     n_words = known.parameters.gamma.shape[1]
     found = [known._replace(held_out=-np.inf)]
     for form in list_forms(len(train.words), known.form, finer=True):
-        basis = form.basis(linear, train.contexts, generator)
+        basis = form.basis(linear, train.contexts, None, generator)
         if basis is None:
             continue
         heard, places = hear(basis(train.contexts), *train[1:], len(mask))
         start = _begin(heard, mask, n_words, form.ridge, rho[places])
         fitted = climb_likelihood(heard, mask, start, form.ridge, REFIT_STEPS).parameters
         asked, _ = hear(basis(kept_out.contexts), *kept_out[1:], len(mask))
-        held_out = likelihood_of(asked, mask, fitted)
+        held_out = score_by_words(asked, mask, fitted)
         found.append(known._replace(form=form, basis=basis, parameters=fitted, held_out=held_out))
     best = max(found, key=lambda each: each.held_out)
     return known if best.form == known.form else best
