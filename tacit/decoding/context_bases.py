@@ -38,8 +38,8 @@ WIDTH = 0.5
 class Basis:
     """z = cut((x - mean) / scale)[kept], (d,) to (P,), times the `axes` (kept, P) where there are some.
 
-    With `centres` (J, P) nearness to them, by a `width`, stands in place of z, or beside z times `slopes`; a `pair` (2,)
-    of z adds its side.
+    With `centres` (J, P) nearness to them, by a `width`, stands in place of z, or beside z times `slopes`; a `pair`
+    (2,) of z adds its side.
     """
 
     mean: FloatArray
