@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818, no error of ours
     """A request that is not done, and changes nothing; `field` is the part of the body that is at fault."""
 
     def __init__(
