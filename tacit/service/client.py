@@ -43,7 +43,7 @@ TIMEOUT = 30.0
 """Seconds that an answer may take: longer than a fit that decisions wait for."""
 
 
-Heard = httpx2.Response | httpx2.TransportError
+HttpOutcome = httpx2.Response | httpx2.TransportError
 """What became of a request: an answer, or that none came."""
 
 
@@ -54,7 +54,7 @@ class _Tries(NamedTuple):
     patience: Patience
     chance: random.Random
 
-    def wait(self, tried: int, outcome: Heard) -> float | None:
+    def wait(self, tried: int, outcome: HttpOutcome) -> float | None:
         """Return the seconds until the next try, None if there is none."""
         if isinstance(outcome, httpx2.TransportError):
             return self.patience.wait(tried, None, self.chance)
@@ -62,7 +62,7 @@ class _Tries(NamedTuple):
             return self.patience.wait(tried, outcome.headers.get("retry-after"), self.chance)
         return None
 
-    def read(self, call: Call[T], outcome: Heard) -> T:
+    def read(self, call: Call[T], outcome: HttpOutcome) -> T:
         """Return what the last try was answered, or raise ServiceError."""
         if isinstance(outcome, httpx2.TransportError):
             raise unreachable(self.url, outcome) from outcome
@@ -100,7 +100,7 @@ class Client:
             tried, outcome = tried + 1, self._send(call)
         return self._tries.read(call, outcome)
 
-    def _send(self, call: Call[T]) -> Heard:
+    def _send(self, call: Call[T]) -> HttpOutcome:
         try:
             return self._http.request(call.method, call.path, content=call.content)
         except httpx2.TransportError as error:
@@ -229,7 +229,7 @@ class AsyncClient:
             tried, outcome = tried + 1, await self._send(call)
         return self._tries.read(call, outcome)
 
-    async def _send(self, call: Call[T]) -> Heard:
+    async def _send(self, call: Call[T]) -> HttpOutcome:
         try:
             return await self._http.request(call.method, call.path, content=call.content)
         except httpx2.TransportError as error:
