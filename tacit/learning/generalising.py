@@ -54,11 +54,13 @@ from tacit.trust.held_out import rest_on_held_out
 
 FIRST_FIT, GROWTH = 250, 1.33
 """Tuples of the first fit, and how many times more there are at each that follows."""
+MANY, STEADY_GROWTH = 4000, 1.5
+"""Tuples from which on, once what is understood is steady, there are so many times more: late fits take longest."""
 LOOKS = 100
 """Over t: the chance that episode t ends with a uniform action once what is understood is steady."""
 UNSTEADY_LOOKS = 0.3
 """That chance until then."""
-FOCUS = 2.0
+FOCUS = 6.0
 """Nats that the held-out tuples of an ending must gain to be looked at as if it had been seen half as often."""
 DRAWS, HOPED = 64, 57
 """Draws of what actions may please, of which each gives one action its chance to be the best; and the one of them, in
@@ -124,7 +126,7 @@ class GeneralisingLearning:
         stage.episodes = stage.explored = stage.lessons = episodes
         stage.understanding, stage.sure = understanding, understanding.is_sure
         stage.steady = understanding.is_steady
-        stage._due = int(GROWTH * n) + 1
+        stage._due = stage._next_due(n)
         return stage
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
@@ -222,10 +224,14 @@ class GeneralisingLearning:
         ):  # what was read before anything was understood speaks against nothing
             renewed.ranked = RunningCounts(self.ranked.seen().shape)
         renewed.steady = self.steady or understanding.is_steady
-        renewed._due = int(GROWTH * n) + 1
+        renewed._due = renewed._next_due(n)
         renewed.fits = (*self.fits, (n, self.lessons))
         renewed._replayed = None if self._replayed is None else self._replayed[1:]
         return renewed
+
+    def _next_due(self, n: int) -> int:
+        """Return the number of tuples of the fit after one of n."""
+        return int((STEADY_GROWTH if self.steady and n >= MANY else GROWTH) * n) + 1
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what tuples that were read before they were learned from show of what was understood, worst first."""
