@@ -145,6 +145,10 @@ class RemoteEpisode:
         self.probability = self._calls.acted(chosen).probability
         return chosen.action
 
+    def took(self, state: Any, action: Any, probability: float | None = None, actions: Any = None) -> None:
+        """Tell which action was taken in a state by somebody else, with which chance if that is known."""
+        self._calls.acted(self._client.do(self._calls.took(state, action, probability, actions)))
+
     def end(self, feedback: Any, outcome: int | None = None) -> Accepted:
         """Tell how the person reacted (None: not at all); return what that was taken to mean."""
         accepted = self._client.do(self._calls.end(feedback, outcome))
@@ -271,6 +275,12 @@ class AsyncRemoteEpisode:
         chosen: Chosen = await self._client.do(self._calls.act(state, actions))
         self.probability = self._calls.acted(chosen).probability
         return chosen.action
+
+    async def took(
+        self, state: Any, action: Any, probability: float | None = None, actions: Any = None
+    ) -> None:
+        """Tell which action was taken in a state by somebody else, with which chance if that is known."""
+        self._calls.acted(await self._client.do(self._calls.took(state, action, probability, actions)))
 
     async def end(self, feedback: Any, outcome: int | None = None) -> Accepted:
         """Tell how the person reacted (None: not at all); return what that was taken to mean."""
