@@ -40,7 +40,7 @@ from tacit.service.host import Host
 from tacit.service.house import RETRY_AFTER, House
 from tacit.service.journal import StoreError
 from tacit.service.rebuilding import save_agent
-from tacit.service.switch import Switch
+from tacit.service.switch import Switched
 
 T = TypeVar("T")
 JSON = "application/json"
@@ -262,8 +262,9 @@ def make_app(house: House, more: list[Route] | None = None, lifespan: Any = None
     """Return the application that answers for a house."""
     table = {(each.method, each.path): _guarded(house, each) for each in ENDPOINTS}
     routes = [Route(path, respond, methods=[method]) for (method, path), respond in table.items()]
-    app = Starlette(
-        routes=[Switch(table), *routes, *(more or [])],
+    app = Switched(
+        table,
+        routes=[*routes, *(more or [])],
         lifespan=lifespan,
         exception_handlers={HTTPException: _refuse_path, 404: _refuse_path, 405: _refuse_path},
     )
