@@ -37,6 +37,7 @@ docs: .venv/ready  ## the site, into site/; a warning is an error, and nothing c
 bench: .venv/ready .venv-peers/ready  ## side by side with what a user would pick instead
 	$(BIN)/python benchmarks/occupancy.py
 	$(BIN)/python benchmarks/agent.py .venv-peers/bin/python
+	$(BIN)/python benchmarks/serving.py .venv-peers/bin/python
 
 lock: .venv/ready  ## hashes for the packages of requirements.lock that have none
 	$(BIN)/python supply/lock.py

@@ -190,6 +190,12 @@ class EpisodeCalls:
         offered = None if actions is None else list(actions)
         return Call("POST", f"{self.base}/actions", Chosen, encode(Ask(self.steps + 1, state, offered)))
 
+    def took(self, state: Any, action: Any, probability: float | None, actions: Any) -> Call[Chosen]:
+        """Tell which action somebody else chose."""
+        offered = None if actions is None else list(actions)
+        told = Ask(self.steps + 1, state, offered, action, probability)
+        return Call("POST", f"{self.base}/actions", Chosen, encode(told))
+
     def acted(self, chosen: Chosen) -> Chosen:
         """Take note of an action; return it."""
         self.steps = max(self.steps, chosen.step)

@@ -43,7 +43,7 @@ TIMEOUT = 30.0
 """Seconds that an answer may take: longer than a fit that decisions wait for."""
 
 
-Heard = httpx2.Response | httpx2.TransportError
+HttpOutcome = httpx2.Response | httpx2.TransportError
 """What became of a request: an answer, or that none came."""
 
 
@@ -54,7 +54,7 @@ class _Tries(NamedTuple):
     patience: Patience
     chance: random.Random
 
-    def wait(self, tried: int, outcome: Heard) -> float | None:
+    def wait(self, tried: int, outcome: HttpOutcome) -> float | None:
         """Return the seconds until the next try, None if there is none."""
         if isinstance(outcome, httpx2.TransportError):
             return self.patience.wait(tried, None, self.chance)
@@ -62,7 +62,7 @@ class _Tries(NamedTuple):
             return self.patience.wait(tried, outcome.headers.get("retry-after"), self.chance)
         return None
 
-    def read(self, call: Call[T], outcome: Heard) -> T:
+    def read(self, call: Call[T], outcome: HttpOutcome) -> T:
         """Return what the last try was answered, or raise ServiceError."""
         if isinstance(outcome, httpx2.TransportError):
             raise unreachable(self.url, outcome) from outcome
@@ -100,7 +100,7 @@ class Client:
             tried, outcome = tried + 1, self._send(call)
         return self._tries.read(call, outcome)
 
-    def _send(self, call: Call[T]) -> Heard:
+    def _send(self, call: Call[T]) -> HttpOutcome:
         try:
             return self._http.request(call.method, call.path, content=call.content)
         except httpx2.TransportError as error:
@@ -144,6 +144,10 @@ class RemoteEpisode:
         chosen = self._client.do(self._calls.act(state, actions))
         self.probability = self._calls.acted(chosen).probability
         return chosen.action
+
+    def took(self, state: Any, action: Any, probability: float | None = None, actions: Any = None) -> None:
+        """Tell which action was taken in a state by somebody else, with which chance if that is known."""
+        self._calls.acted(self._client.do(self._calls.took(state, action, probability, actions)))
 
     def end(self, feedback: Any, outcome: int | None = None) -> Accepted:
         """Tell how the person reacted (None: not at all); return what that was taken to mean."""
@@ -229,7 +233,7 @@ class AsyncClient:
             tried, outcome = tried + 1, await self._send(call)
         return self._tries.read(call, outcome)
 
-    async def _send(self, call: Call[T]) -> Heard:
+    async def _send(self, call: Call[T]) -> HttpOutcome:
         try:
             return await self._http.request(call.method, call.path, content=call.content)
         except httpx2.TransportError as error:
@@ -271,6 +275,12 @@ class AsyncRemoteEpisode:
         chosen: Chosen = await self._client.do(self._calls.act(state, actions))
         self.probability = self._calls.acted(chosen).probability
         return chosen.action
+
+    async def took(
+        self, state: Any, action: Any, probability: float | None = None, actions: Any = None
+    ) -> None:
+        """Tell which action was taken in a state by somebody else, with which chance if that is known."""
+        self._calls.acted(await self._client.do(self._calls.took(state, action, probability, actions)))
 
     async def end(self, feedback: Any, outcome: int | None = None) -> Accepted:
         """Tell how the person reacted (None: not at all); return what that was taken to mean."""

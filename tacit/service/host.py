@@ -27,7 +27,6 @@ from tacit.service.accounts import (
     LOAD,
     RETIRE,
     Account,
-    begin_account,
 )
 from tacit.service.bodies import (
     Abandoned,
@@ -75,7 +74,7 @@ class Host(Rebuilt):
         name = str(episode.id) if body.id is None else body.id
         told = {"number": episode.id, "stage": episode.plan.stage, "context": body.context, "user": body.user}
         event = self._event(name, BEGIN, told | ({"held": True} if held else {}), at)
-        self.accounts[name] = begin_account(event)
+        self.open(name, event)
         return Answer(201, Began(name, episode.plan.stage, held), (event,))
 
     def decide(self, body: Decide, at: float) -> Answer:

@@ -30,8 +30,8 @@ from tacit.service.calls import AgentCalls, Call, EpisodeCalls, ServiceError, ne
 T = TypeVar("T")
 Env = gym.Env[Any, Any]
 PERCENTILES = (50, 95, 99)
-PATIENCE = 30.0
-"""Seconds that an answer may take, and a service to become ready."""
+PATIENCE = 120.0
+"""Seconds that a service may take to become ready."""
 PAUSE = 0.05
 """Seconds that a connection waits after an episode that went wrong, before it begins another."""
 
@@ -206,22 +206,20 @@ class Loader:
     """Plays episodes of an agent over some connections at once, and takes the time."""
 
     def __init__(self, url: str, agent: str, key: str | None = None) -> None:
-        self._url, self._address, self._agent = url, Target.of(url, key), AgentCalls(agent)
+        self._url, self._target, self._agent = url, Target.of(url, key), AgentCalls(agent)
         self.load = Load()
         self._left = 0
 
     async def prepare(self, description: dict[str, Any] | None) -> None:
         """Wait until the service is ready, and make the agent if it is described."""
         line = await self._connect()
-        until = time.perf_counter() + PATIENCE
-        while (await line.ask(self._address.write(Call("GET", "/readyz", dict))))[0] != 200:
-            if time.perf_counter() > until:
-                raise unreachable(self._url, TimeoutError(f"it was not ready in {PATIENCE:.0f} seconds"))
-            await asyncio.sleep(PAUSE)
-        if description is not None:
-            call = self._agent.put(description)
-            read_answer(call, *await line.ask(self._address.write(call)))
-        line.close()
+        try:
+            await self._wait_until_ready(line)
+            if description is not None:
+                call = self._agent.put(description)
+                read_answer(call, *await line.ask(self._target.write(call)))
+        finally:
+            line.close()
 
     async def run(
         self,
@@ -240,6 +238,13 @@ class Loader:
         )
         self.load.seconds += time.perf_counter() - begin
         return self.load
+
+    async def _wait_until_ready(self, line: Wire) -> None:
+        until = time.perf_counter() + PATIENCE
+        while (await line.ask(self._target.write(Call("GET", "/readyz", dict))))[0] != 200:
+            if time.perf_counter() > until:
+                raise unreachable(self._url, TimeoutError(f"it was not ready in {PATIENCE:.0f} seconds"))
+            await asyncio.sleep(PAUSE)
 
     async def _keep_playing(
         self, source: GymSource, seed: int | None, told: Callable[[int], None] | None
@@ -277,7 +282,7 @@ class Loader:
             self.load.rewards.append(source.reward)
 
     async def _ask(self, line: Wire, kind: str, call: Call[T]) -> T:
-        request = self._address.write(call)
+        request = self._target.write(call)
         begin = time.perf_counter()
         status, content = await line.ask(request)
         taken = time.perf_counter() - begin
@@ -288,7 +293,7 @@ class Loader:
     async def _connect(self) -> Wire:
         loop = asyncio.get_running_loop()
         try:
-            _, line = await loop.create_connection(Wire, self._address.host, self._address.port)
+            _, line = await loop.create_connection(Wire, self._target.host, self._target.port)
         except OSError as error:
             raise unreachable(self._url, error) from error
         return line

@@ -34,6 +34,7 @@ from tacit.service.descriptions import Description, make_agent
 from tacit.service.errors import not_found
 from tacit.service.journal import AgentRow, Event, Snapshot, Store, StoreError
 from tacit.service.labelling import decoded_of
+from tacit.service.met_ids import MetIds
 from tacit.trust.anchors import Anchor
 
 REMEMBERED = 10_000
@@ -61,6 +62,8 @@ class Rebuilt:
         self.earned: dict[bool, deque[float]] = {held: deque(maxlen=LATELY) for held in (False, True)}
         """What the latest episodes are decoded to have earned; True: of those that are held out."""
         self.anchors: list[Anchor] = []
+        self.met = MetIds()
+        """The ids of all its episodes."""
         self.position = 0
         """Of the last event that was replayed or is on disk."""
         self.ended = 0
@@ -71,7 +74,14 @@ class Rebuilt:
     def find(self, name: str) -> Account | None:
         """Return the account of an episode, open or not, None if there is none."""
         account = self.accounts.get(name) or self.closed.get(name)
-        return account if account is not None else fold(self._store.read_episode(self.row.number, name))
+        if account is not None or name not in self.met:
+            return account
+        return fold(self._store.read_episode(self.row.number, name))
+
+    def open(self, name: str, event: Event) -> None:
+        """Write down that an episode has begun."""
+        self.accounts[name] = begin_account(event)
+        self.met.add(name)
 
     def known(self, name: str) -> Account:
         """Return the account of an episode, open or not, or raise Refusal."""
@@ -92,6 +102,7 @@ class Rebuilt:
             "open": {name: msgspec.to_builtins(account) for name, account in self.accounts.items()},
             "earned": [list(self.earned[False]), list(self.earned[True])],
             "anchors": self.anchors,
+            "met": self.met.to_json(),
         }
         return ENCODER.encode(header) + b"\n" + save_agent(self.agent)
 
@@ -157,7 +168,7 @@ class Rebuilt:
         if event.kind == BEGIN:
             episode = self.agent.begin(body["context"], body.get("held", False))
             check_replayed(event, (body["number"], body["stage"]), (episode.id, episode.plan.stage))
-            self.accounts[name] = begin_account(event)
+            self.open(name, event)
             return
         account = self.accounts[name]
         episode = self.agent.episode(account.number)
@@ -195,6 +206,7 @@ class Rebuilt:
         for held, rewards in zip((False, True), kept["earned"], strict=True):
             self.earned[held].extend(rewards)
         self.anchors = [Anchor(**told) for told in kept["anchors"]]
+        self.met = MetIds.from_json(kept.get("met"))
 
 
 def save_agent(agent: Agent) -> bytes:

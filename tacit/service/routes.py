@@ -43,7 +43,7 @@ from tacit.service.house import RETRY_AFTER, House
 from tacit.service.journal import StoreError
 from tacit.service.limits import Limits, read_limited
 from tacit.service.rebuilding import save_agent
-from tacit.service.switch import Switch
+from tacit.service.switch import Switched
 from tacit.service.watching import Watchers
 
 T = TypeVar("T")
@@ -273,9 +273,9 @@ def make_app(
     endpoints = [each for each in (*ENDPOINTS, *more) if isinstance(each, Endpoint)]
     table = {(each.method, each.path): _guarded(house, each, gate) for each in endpoints}
     routes = [Route(path, respond, methods=[method]) for (method, path), respond in table.items()]
-    switch = Switch({key: respond for key, respond in table.items() if key[1].startswith("/v1")})
-    app = Starlette(
-        routes=[switch, *routes, *(each for each in more if not isinstance(each, Endpoint))],
+    app = Switched(
+        {key: respond for key, respond in table.items() if key[1].startswith("/v1")},
+        routes=[*routes, *(each for each in more if not isinstance(each, Endpoint))],
         lifespan=lifespan,
         middleware=middleware,
         exception_handlers={HTTPException: _refuse_path, 404: _refuse_path, 405: _refuse_path},

@@ -38,13 +38,14 @@ def test_an_episode(service):
         assert episode.end("thanks").accepted
         assert episode.decoded_reward is None
         other = shop.begin("back", id="mine")
-        other.act("start")
+        other.took("start", "offer", probability=0.25)
         other.abandon()
         status = shop.status()
         assert (status.begun, status.ended, status.open) == (2, 2, 0)
         assert [each.name for each in client.agents()] == ["shop"]
         first, second = shop.export()
         assert (first["user"], second["episode"], second["abandoned"]) == ("u1", "mine", True)
+        assert second["steps"][0]["probability"] == 0.25
         assert sum(shop.policy("new")["start"].values()) == pytest.approx(1)
         shop.retire("ask", "start")
         assert shop.policy("new")["start"]["ask"] == 0
@@ -59,7 +60,7 @@ def test_the_same_awaited(service):
             await shop.put(SHOP)
             episodes = await asyncio.gather(*(shop.begin("new") for _ in range(10)))
             for episode in episodes:
-                await episode.act("start")
+                await episode.took("start", "ask")
                 await episode.act("list")
                 assert (await episode.end(None)).accepted
             broken = await shop.begin("back")
