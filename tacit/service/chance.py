@@ -20,7 +20,7 @@ from tacit.learning.layered import Layered
 from tacit.service.accounts import Account
 from tacit.service.bodies import StepTaken
 from tacit.service.history import estimate
-from tacit.service.page_bodies import Chance
+from tacit.service.page_bodies import ChanceEstimate
 
 LEAST_WORTH = 10.0
 """Episodes that an estimate must be worth to be shown."""
@@ -28,7 +28,7 @@ LEAST_COVERED = 0.5
 """Part of what uniform play would do that must be read: the rest may be unlike it."""
 
 
-def estimate_chance(agent: Agent, accounts: Iterable[Account]) -> Chance | None:
+def estimate_chance(agent: Agent, accounts: Iterable[Account]) -> ChanceEstimate | None:
     """Return what uniform play would earn, None if these episodes hardly tell."""
     weights = squares = rewards = 0.0
     episodes = 0
@@ -43,7 +43,7 @@ def estimate_chance(agent: Agent, accounts: Iterable[Account]) -> Chance | None:
     if squares == 0 or weights**2 / squares < LEAST_WORTH or weights < LEAST_COVERED * episodes:
         return None
     found = estimate(rewards / weights, weights**2 / squares, episodes)
-    return Chance(found.mean, found.low, found.high, episodes, round(min(weights / episodes, 1.0), 3))
+    return ChanceEstimate(found.mean, found.low, found.high, episodes, round(min(weights / episodes, 1.0), 3))
 
 
 def weigh_steps(agent: Agent, steps: Iterable[StepTaken]) -> float | None:

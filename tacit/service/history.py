@@ -16,7 +16,7 @@ from tacit.service.accounts import ABANDON, BEGIN, ENDINGS, Account, begin_accou
 from tacit.service.journal import Event
 from tacit.service.page_bodies import Estimate, Window
 
-FIRST_WINDOW, MOST_WINDOWS = 10, 80
+FIRST_WINDOW, MOST_WINDOWS = 10, 40
 """Episodes of a window at first, and windows from which on each two become one: so many can be told apart."""
 LATELY = 100
 """Decoded episodes that "lately" looks back on."""

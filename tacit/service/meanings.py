@@ -16,7 +16,7 @@ from tacit.problem.layout import Layout
 from tacit.problem.silence import SILENCE, feedback_word, is_silence
 from tacit.problem.spaces import Finite
 from tacit.service.accounts import Account
-from tacit.service.page_bodies import ActionMeaning, Example, Meanings, PlaceMeaning, Word
+from tacit.service.page_bodies import ActionMeaning, MeaningsShown, PlaceShown, RemarkShown, Word
 
 SHOWN = 12
 """Places that are shown, those of which most is known; more are not read."""
@@ -46,21 +46,23 @@ def shorten(value: Any) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
-def tell_meanings(stage: Stage, recent: Sequence[Account]) -> Meanings:
+def tell_meanings(stage: Stage, recent: Sequence[Account]) -> MeaningsShown:
     """Return what feedback means to a stage; `recent` episodes give the examples."""
     if isinstance(stage, FastLearning):
         return _by_place(stage)
-    return Meanings([], 0, pick_examples(recent))
+    return MeaningsShown([], 0, pick_remarks(recent))
 
 
-def _by_place(stage: FastLearning) -> Meanings:
+def _by_place(stage: FastLearning) -> MeaningsShown:
     judgements = stage.places.judgements
     order = sorted(judgements, key=lambda at: (not is_read(judgements[at]), -judgements[at].tuples.sum()))
     shown = sorted(order[:SHOWN])  # in the order of states, so that they stay where they are
-    return Meanings([_tell_place(stage, at, judgements[at]) for at in shown], max(len(order) - SHOWN, 0), [])
+    return MeaningsShown(
+        [_tell_place(stage, at, judgements[at]) for at in shown], max(len(order) - SHOWN, 0), []
+    )
 
 
-def _tell_place(stage: FastLearning, at: tuple[int, int], judgement: Judgement) -> PlaceMeaning:
+def _tell_place(stage: FastLearning, at: tuple[int, int], judgement: Judgement) -> PlaceShown:
     layout, (s, x) = stage.reading.counted, at
     read, said = is_read(judgement), stage.places.counts.table(s, x).sum(axis=1)
     low, high = judgement.bounds()
@@ -76,7 +78,7 @@ def _tell_place(stage: FastLearning, at: tuple[int, int], judgement: Judgement) 
         )
         for a, label in enumerate(layout.endings.actions[s])
     ]
-    return PlaceMeaning(
+    return PlaceShown(
         *(shorten(layout.endings.name(s)), shorten(layout.contexts.decode(x))),
         TELLS.get(judgement.kind, "too few people have ended here to tell"),
         *(judgement.settled, round(judgement.doubt, 3)),
@@ -103,18 +105,17 @@ def _tell_words(layout: Layout, judgement: Judgement, said: Any) -> list[Word]:
     return sorted(most, key=lambda word: -1.0 if word.like is None else word.like, reverse=True)
 
 
-def pick_examples(recent: Sequence[Account], most: int = EXAMPLES) -> list[Example]:
-    """Return remarks that were read, from the likest to a reward to the least like one, spread over both."""
-    read = [each for each in recent if each.decoded is not None and each.steps]
-    read.sort(key=lambda each: -each.decoded.reward if each.decoded is not None else 0.0)
-    chosen = (
-        np.unique(np.linspace(0, len(read) - 1, min(most, len(read))).round().astype(int)) if read else ()
-    )
-    return [_example(read[int(n)]) for n in chosen]
+def pick_remarks(recent: Sequence[Account], most: int = EXAMPLES) -> list[RemarkShown]:
+    """Return remarks that were read, each after each action once, from the likest to a reward to the least like one."""
+    told = [_example(each) for each in recent if each.decoded is not None and each.steps]
+    read = list({(each.feedback, each.action): each for each in reversed(told)}.values())
+    read.sort(key=lambda each: -each.reward)
+    chosen = np.linspace(0, len(read) - 1, min(most, len(read))).round().astype(int)
+    return [read[n] for n in chosen.tolist()]
 
 
-def _example(account: Account) -> Example:
+def _example(account: Account) -> RemarkShown:
     assert account.decoded is not None
     said = SILENCE if account.feedback is None else shorten(account.feedback)
     reward = round(account.decoded.reward, 3)
-    return Example(said, shorten(account.context), shorten(account.steps[-1].action), reward)
+    return RemarkShown(said, shorten(account.context), shorten(account.steps[-1].action), reward)

@@ -18,7 +18,7 @@ class Estimate(Struct):
     episodes: int
 
 
-class Chance(Struct):
+class ChanceEstimate(Struct):
     """What choosing at random would earn; `covered` is how much of what it would do these episodes tell of."""
 
     mean: float
@@ -39,7 +39,7 @@ class Window(Struct):
     high: float
 
 
-class Wanted(Struct):
+class WantedShown(Struct):
     """A situation that is not settled: how many episodes told of it, and about how many more would settle it."""
 
     state: str
@@ -48,7 +48,7 @@ class Wanted(Struct):
     more: int
 
 
-class Progress(Struct):
+class ProgressShown(Struct):
     """How far an agent is: what is done of what, and in words what is left; `total` is None where nobody knows."""
 
     explored: int | None
@@ -56,7 +56,7 @@ class Progress(Struct):
     total: int | None
     what: str
     words: list[str]
-    wanted: list[Wanted]
+    wanted: list[WantedShown]
 
 
 class Word(Struct):
@@ -77,7 +77,7 @@ class ActionMeaning(Struct):
     tried: int
 
 
-class PlaceMeaning(Struct):
+class PlaceShown(Struct):
     """What words mean in a last state for a context, and what pleases there, by so many episodes that told."""
 
     state: str
@@ -90,7 +90,7 @@ class PlaceMeaning(Struct):
     told: int
 
 
-class Example(Struct):
+class RemarkShown(Struct):
     """A remark, and what it was read as."""
 
     feedback: str
@@ -99,15 +99,15 @@ class Example(Struct):
     reward: float
 
 
-class Meanings(Struct):
+class MeaningsShown(Struct):
     """What feedback means: by place where words can be counted, by example where they cannot."""
 
-    places: list[PlaceMeaning]
+    places: list[PlaceShown]
     more: int
-    examples: list[Example]
+    examples: list[RemarkShown]
 
 
-class Known(Struct):
+class ContextShown(Struct):
     """A context that a policy can be asked for."""
 
     text: str
@@ -150,12 +150,12 @@ class AgentView(Struct):
     """What the verdict means to somebody who has not read the paper."""
     stage: str
     """What the agent does in its stage."""
-    progress: Progress
+    progress: ProgressShown
     rewards: list[Window]
     lately: Estimate | None
-    uniform: Chance | None
-    meanings: Meanings
-    contexts: list[Known]
+    uniform: ChanceEstimate | None
+    meanings: MeaningsShown
+    contexts: list[ContextShown]
     has_policy: bool
     recent: list[Recent]
     health: Health

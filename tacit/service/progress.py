@@ -9,7 +9,7 @@ from tacit.learning.generalising import FIRST_FIT, GROWTH, GeneralisingLearning
 from tacit.learning.stage import Stage
 from tacit.problem.spaces import Finite
 from tacit.service.meanings import shorten
-from tacit.service.page_bodies import Progress, Wanted
+from tacit.service.page_bodies import ProgressShown, WantedShown
 from tacit.text.stages import TextExploration, TextLearning
 
 LISTED = 6
@@ -33,7 +33,7 @@ ANSWERS = {
 """The verdicts, and what they mean to somebody who has not read the paper."""
 
 
-def tell_progress(stage: Stage) -> Progress:
+def tell_progress(stage: Stage) -> ProgressShown:
     """Return how far an agent in a stage is."""
     if isinstance(stage, FastLearning):
         return _of_places(stage)
@@ -47,10 +47,10 @@ def tell_progress(stage: Stage) -> Progress:
             f"It has learned from {stage.learned:,} conversations since it understood what remarks mean.",
             "There is no end to reach: it goes on for as long as people come.",
         ]
-    return Progress(getattr(stage, "explored", None), None, None, "", words, [])
+    return ProgressShown(getattr(stage, "explored", None), None, None, "", words, [])
 
 
-def _of_places(stage: FastLearning) -> Progress:
+def _of_places(stage: FastLearning) -> ProgressShown:
     places, layout = stage.places, stage.reading.counted
     assert isinstance(layout.contexts, Finite)
     X = layout.contexts.size
@@ -68,23 +68,25 @@ def _of_places(stage: FastLearning) -> Progress:
     left = [(int(s), int(x)) for s, x in np.argwhere(~settled)]
     first = sorted(left, key=lambda at: -told[at])[:LISTED]
     listed = [
-        Wanted(
+        WantedShown(
             *(shorten(layout.endings.name(s)), shorten(layout.contexts.decode(x))),
             *(int(told[s, x]), max(1, round(float(wanted[s, x])))),
         )
         for s, x in first
     ]
     what = "situations settled (a situation is a last state, for one kind of person)"
-    return Progress(stage.explored, done, total, what, words, listed)
+    return ProgressShown(stage.explored, done, total, what, words, listed)
 
 
-def _of_fits(stage: GeneralisingLearning) -> Progress:
+def _of_fits(stage: GeneralisingLearning) -> ProgressShown:
     n = len(stage.tuples.rows)
     if not stage.fits:
         words = [
             f"What people say is looked at for the first time after {FIRST_FIT:,} episodes with feedback."
         ]
-        return Progress(stage.explored, min(n, FIRST_FIT), FIRST_FIT, "episodes to the first look", words, [])
+        return ProgressShown(
+            stage.explored, min(n, FIRST_FIT), FIRST_FIT, "episodes to the first look", words, []
+        )
     due = int(GROWTH * stage.fits[-1][0]) + 1
     sure = "It tells actions apart" if stage.sure else "So far nothing shows that it tells actions apart"
     steady = (
@@ -93,13 +95,13 @@ def _of_fits(stage: GeneralisingLearning) -> Progress:
     words = [
         f"What people say was looked at {_times(len(stage.fits))}. {sure}{steady if stage.sure else '.'}"
     ]
-    return Progress(stage.explored, min(n, due), due, "episodes to the next look", words, [])
+    return ProgressShown(stage.explored, min(n, due), due, "episodes to the next look", words, [])
 
 
-def _of_reactions(stage: TextExploration) -> Progress:
+def _of_reactions(stage: TextExploration) -> ProgressShown:
     n, total = len(stage.reactions), stage.settings.exploration
     words = [f"What remarks mean is learned once there are {total:,}; {max(total - n, 0):,} more are needed."]
-    return Progress(n, min(n, total), total, "remarks to learn from", words, [])
+    return ProgressShown(n, min(n, total), total, "remarks to learn from", words, [])
 
 
 def _times(n: int) -> str:

@@ -28,7 +28,7 @@ from tacit.service.host import Host
 from tacit.service.house import House
 from tacit.service.journal import StoreError
 from tacit.service.meanings import shorten, tell_meanings
-from tacit.service.page_bodies import AgentsView, AgentView, Glance, Health, Known, Recent, RecentStep
+from tacit.service.page_bodies import AgentsView, AgentView, ContextShown, Glance, Health, Recent, RecentStep
 from tacit.service.progress import ANSWERS, STAGES, tell_progress
 
 MOST_LISTENERS = 64
@@ -232,16 +232,16 @@ def glance_at(house: House, host: Host) -> Glance:
     return Glance(status.name, status.stage, status.verdict, *counts, warnings)
 
 
-def list_contexts(host: Host, recent: list[Account]) -> list[Known]:
+def list_contexts(host: Host, recent: list[Account]) -> list[ContextShown]:
     """Return contexts that a policy can be asked for: all labels if they are few, otherwise those met last."""
     world = host.agent.world
     if isinstance(world, Layered) and isinstance(world.layout.contexts, Finite):
         labels = world.layout.contexts.labels
         if len(labels) <= CONTEXTS:
-            return [Known(shorten(label), label) for label in labels]
+            return [ContextShown(shorten(label), label) for label in labels]
     met = {ENCODER.encode(account.context): account.context for account in recent}
     small = [value for key, value in met.items() if len(key) <= LARGEST_CONTEXT]
-    return [Known(shorten(value), value) for value in small[:CONTEXTS]]
+    return [ContextShown(shorten(value), value) for value in small[:CONTEXTS]]
 
 
 def tell_recent(account: Account) -> Recent:

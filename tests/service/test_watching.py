@@ -17,6 +17,7 @@ from tacit.service.bodies import Decoded, StepTaken
 from tacit.service.chance import estimate_chance, weigh_steps
 from tacit.service.history import FIRST_WINDOW, MOST_WINDOWS, History
 from tacit.service.journal import Event
+from tacit.service.meanings import pick_remarks
 from tacit.service.page import page_routes, read_page
 
 
@@ -290,3 +291,14 @@ def test_every_kind_of_agent_can_be_viewed(tmp_path, description):
         assert view["progress"]["words"]
         context = msgspec.json.encode(view["contexts"][0]["value"]).decode()
         assert client.get("/v1/agents/shop/policy", params={"context": context}).status_code == 200
+
+
+def test_remarks_are_shown_once_and_of_both_kinds():
+    accounts = drawn(np.random.default_rng(1_000_004), 40, (0.5, 0.5), (0.9, 0.1))
+    for n, account in enumerate(accounts):
+        account.feedback = f"remark {n % 20}"
+    examples = pick_remarks(accounts, 6)
+    rewards = [each.reward for each in examples]
+    assert (len(examples), rewards[0], rewards[-1]) == (6, 1.0, 0.0)
+    assert len({(each.feedback, each.action) for each in examples}) == 6
+    assert pick_remarks([]) == []

@@ -66,22 +66,32 @@ function showRewards({ rewards, lately, uniform, status }) {
   ]);
 }
 
+const MISTRUST = {
+  "cannot work": "As things stand these numbers mean nothing: see the findings above. ",
+  "not known yet": "Do not rely on these numbers yet: see the findings above. ",
+};
+
 /** Say what the picture shows, and no more than it does. */
 function rewardWords(lately, uniform, status) {
   if (lately === null) {
     return status.ended === 0 ? "Nobody has reacted yet." : "No reaction has been read as a reward or as none yet: first it must be learned what they mean.";
   }
-  const now = `Lately it earns ${interval(lately)}, as it reads what people say.`;
-  if (uniform === null) return `${now} What choosing at random would earn is not known: there was no time at which everything was tried.`;
+  const trust = MISTRUST[status.verdict] ?? "";
+  const now = `${trust}Lately it earns ${interval(lately)}, as it reads what people say.`;
+  if (uniform === null) return `${now} What choosing at random would earn cannot be told from the episodes so far.`;
   const part = uniform.covered < 0.9 ? ` that covers ${percent(uniform.covered)} of what that would do` : "";
   const random = `Choosing at random would earn about ${interval(uniform)} (an estimate${part}).`;
-  const better = lately.low > uniform.high ? "It does better than chance." : lately.high < uniform.low ? "It does worse than chance." : "A difference to chance cannot be seen yet.";
-  return `${now} ${random} ${better}`;
+  return `${now} ${random} ${trust === "" ? compare(lately, uniform) : ""}`;
+}
+
+function compare(lately, uniform) {
+  if (lately.low > uniform.high) return "It does better than chance.";
+  return lately.high < uniform.low ? "It does worse than chance." : "A difference to chance cannot be seen yet.";
 }
 
 function showProgress({ done, total, what, words, wanted }) {
   const bar = find("progress");
-  bar.hidden = total === null;
+  bar.parentElement.hidden = total === null;
   if (total !== null) Object.assign(bar, { max: Math.max(total, 1), value: done });
   setText("progress-what", total === null ? "" : `${count(done)} of ${count(total)} ${what}`);
   fill(find("progress-words"), words, () => words.map((each) => make("p", {}, each)));
