@@ -48,12 +48,12 @@ class Tried(NamedTuple):
     slope: float
 
 
-def descend(cost: Cost, start: FloatArray, steps: int, least_gain: float) -> Point:
+def minimise(cost: Cost, start: FloatArray, steps: int, least_gain: float) -> Point:
     """Return where at most so many steps from `start` lead to; one that gains less than that share is the last.
 
     >>> def valley(x):
     ...     return float(x[0] ** 2 + 9 * (x[1] - x[0]) ** 2), np.array([20 * x[0] - 18 * x[1], 18 * (x[1] - x[0])])
-    >>> found = descend(valley, np.array([3.0, -1.0]), 30, 1e-12)
+    >>> found = minimise(valley, np.array([3.0, -1.0]), 30, 1e-12)
     >>> bool(np.abs(found.at).max() < 1e-4), found.cost < 1e-8
     (True, True)
     """

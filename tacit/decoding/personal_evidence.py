@@ -23,14 +23,14 @@ from tacit.base.arrays import BoolArray, FloatArray
 from tacit.decoding.personal_likelihood import Heard, Parameters, with_units
 
 
-class Evidence(NamedTuple):
+class ActionEvidence(NamedTuple):
     """That words depend on the action: nats of each ending, (S,), and how many standard errors all of them are."""
 
     gains: FloatArray
     z: float
 
 
-def weigh_evidence(heard: Heard, mask: BoolArray, at: Parameters) -> Evidence:
+def weigh_evidence(heard: Heard, mask: BoolArray, at: Parameters) -> ActionEvidence:
     """Return the evidence of tuples of uniform actions that were not fitted to."""
     ratios, bounds = action_ratios(heard, mask, at), heard.bounds
     bold, careful = np.log(ratios), np.log((1 + ratios) / 2)
@@ -40,7 +40,7 @@ def weigh_evidence(heard: Heard, mask: BoolArray, at: Parameters) -> Evidence:
         for s in range(len(mask))
     ]
     error = float(careful.std()) * math.sqrt(len(careful))
-    return Evidence(np.array(gains), float(careful.sum()) / error if error > 0 else 0.0)
+    return ActionEvidence(np.array(gains), float(careful.sum()) / error if error > 0 else 0.0)
 
 
 def score_actions(heard: Heard, mask: BoolArray, at: Parameters) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import expit, log_expit, log_softmax
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.base.descent import descend
+from tacit.base.descent import minimise
 from tacit.base.jit import kernel
 
 MINORITY_COST = 100.0
@@ -151,7 +151,7 @@ def climb_likelihood(
         slopes /= n
         return value / n, slopes
 
-    found = descend(cost, start.flat(), steps, LEAST_GAIN)
+    found = minimise(cost, start.flat(), steps, LEAST_GAIN)
     return Fitted(start.like(found.at), found.cost * n)
 
 

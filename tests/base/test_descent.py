@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from tacit.base.descent import MEMORY, descend, find_direction
+from tacit.base.descent import MEMORY, find_direction, minimise
 
 
 def bent_valley(x):
@@ -26,7 +26,7 @@ def bowl(seed, size):
 
 @pytest.mark.parametrize("start", [-1.2, 0.0, 3.0])
 def test_a_bent_valley_is_followed_to_its_end(start):
-    found = descend(bent_valley, np.full(6, start), 500, 0.0)
+    found = minimise(bent_valley, np.full(6, start), 500, 0.0)
     np.testing.assert_allclose(found.at, 1.0, atol=1e-4)
 
 
@@ -36,12 +36,12 @@ def test_as_many_steps_lead_as_far_as_those_of_the_general_routine(seed):
     start = np.random.default_rng(seed + 10).normal(size=30)
     options = {"maxiter": 60, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
     general = minimize(cost, start, jac=True, method="L-BFGS-B", options=options)
-    assert descend(cost, start, 60, 0.0).cost < 10 * general.fun + 1e-9
+    assert minimise(cost, start, 60, 0.0).cost < 10 * general.fun + 1e-9
 
 
 def test_no_step_climbs_and_the_start_is_left_alone():
     start = np.array([-1.2, 1.0, 0.5])
-    costs = [descend(bent_valley, start, steps, 0.0).cost for steps in range(40)]
+    costs = [minimise(bent_valley, start, steps, 0.0).cost for steps in range(40)]
     assert (np.diff(costs) <= 0).all()
     np.testing.assert_array_equal(start, [-1.2, 1.0, 0.5])
 
@@ -53,13 +53,13 @@ def test_a_step_that_gains_too_little_is_the_last():
         calls.append(1)
         return bent_valley(x)
 
-    descend(counted, np.full(6, -1.2), 500, 0.5)
+    minimise(counted, np.full(6, -1.2), 500, 0.5)
     assert len(calls) < 20
 
 
 @pytest.mark.parametrize("start", [np.zeros(0), np.ones(4)])
 def test_at_a_minimum_nothing_moves(start):
-    found = descend(bent_valley if len(start) else (lambda x: (0.0, x.copy())), start, 10, 1e-6)
+    found = minimise(bent_valley if len(start) else (lambda x: (0.0, x.copy())), start, 10, 1e-6)
     np.testing.assert_array_equal(found.at, start)
 
 
