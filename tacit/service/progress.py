@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
+from itertools import islice
+
 import numpy as np
 
 from tacit.learning.fast import FastLearning
 from tacit.learning.generalising import FIRST_FIT, GROWTH, GeneralisingLearning
+from tacit.learning.places import Places
 from tacit.learning.stage import Stage
 from tacit.problem.spaces import Finite
 from tacit.service.meanings import shorten
@@ -62,20 +66,25 @@ def _of_places(stage: FastLearning) -> ProgressShown:
             "What is left is looked at only where it could pay, so some of it may stay open for good.",
             "How long it takes depends on how often people end there: there is no estimate in days.",
         ]
-    told = np.zeros(settled.shape)
-    for (s, x), judgement in places.judgements.items():
-        told[s, x] = judgement.tuples.sum()
-    left = [(int(s), int(x)) for s, x in np.argwhere(~settled)]
-    first = sorted(left, key=lambda at: -told[at])[:LISTED]
     listed = [
         WantedShown(
             *(shorten(layout.endings.name(s)), shorten(layout.contexts.decode(x))),
-            *(int(told[s, x]), max(1, round(float(wanted[s, x])))),
+            *(places.counts.tuples(s, x), max(1, round(float(wanted[s, x])))),
         )
-        for s, x in first
+        for s, x in _first_open(places, X)
     ]
     what = "situations settled (a situation is a last state, for one kind of person)"
     return ProgressShown(stage.explored, done, total, what, words, listed)
+
+
+def _first_open(places: Places, X: int) -> list[tuple[int, int]]:
+    """Return the situations of X contexts that are not settled, those of which most is known first, not all of them."""
+    judged = (at for at in places.judgements if not places.settled[at])
+    told = heapq.nlargest(LISTED, judged, key=lambda at: places.counts.tuples(*at))
+    flat = np.flatnonzero(~places.settled[:, :X])[: LISTED + len(places.judgements)]
+    untold = (divmod(int(n), X) for n in flat)
+    more = (at for at in untold if at not in places.judgements)
+    return [*told, *islice(more, LISTED - len(told))]
 
 
 def _of_fits(stage: GeneralisingLearning) -> ProgressShown:

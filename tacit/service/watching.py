@@ -78,7 +78,7 @@ class Look(NamedTuple):
     counters: tuple[Any, ...]
     at: float
     took: float
-    message: Message
+    said: Any
 
     def holds(self, counters: tuple[Any, ...]) -> bool:
         """Return whether it still says what there is to say, or another look would come too soon."""
@@ -94,6 +94,7 @@ class Watchers:
         self.stopping: Callable[[], bool] = lambda: False
         self._histories: dict[int, History] = {}
         self._looks: dict[str, Look] = {}
+        self._glances: dict[str, Look] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def watch(self, request: Request) -> Response:
@@ -119,13 +120,13 @@ class Watchers:
             known = self._looks.get(name)
             counters = self._counters(host)
             if known is not None and known.host is host and known.holds(counters):
-                return known.message
+                message: Message = known.said
+                return message
             history = await self._catch_up(host)
-            began = time.perf_counter()
+            began = time.monotonic()
             view = view_agent(self._house, host, history, self._health())
             message = Message("agent", ENCODER.encode(view))
-            took = time.perf_counter() - began
-            self._looks[name] = Look(host, counters, time.monotonic(), took, message)
+            self._looks[name] = Look(host, counters, began, time.monotonic() - began, message)
             return message
 
     async def glance(self) -> Message:
@@ -135,8 +136,20 @@ class Watchers:
             return Message(
                 "trouble", ENCODER.encode({"error": {"code": "unready", "message": house.failure}})
             )
-        listed = [glance_at(house, host) for host in house.hosts.values()]
+        listed = [self._glance_at(host) for host in house.hosts.values()]
+        self._glances = {name: look for name, look in self._glances.items() if name in house.hosts}
         return Message("agents", ENCODER.encode(AgentsView(listed, version("tacit"), self._health())))
+
+    def _glance_at(self, host: Host) -> Glance:
+        """Return an agent as it stands in the list, as it was if nothing happened or that was just now."""
+        known, counters = self._glances.get(host.row.name), self._counters(host)
+        if known is None or known.host is not host or not known.holds(counters):
+            began = time.monotonic()
+            said = glance_at(self._house, host)
+            known = Look(host, counters, began, time.monotonic() - began, said)
+            self._glances[host.row.name] = known
+        glance: Glance = known.said
+        return glance
 
     def _health(self) -> Health:
         return Health(self._house.waiting, self.listeners)
