@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Message
 
 from tacit.service.bodies import (
     Abandoned,
@@ -82,25 +81,13 @@ async def read_body(request: Request, kind: type[T]) -> T:
 
 async def read_bytes(request: Request, most: int = MOST_BYTES) -> bytes:
     """Return the body of a request, or raise Refusal if it is too large."""
-    first = await request.receive()
-    if first["type"] == "http.request" and not first.get("more_body") and len(first["body"]) <= most:
-        return bytes(first["body"])  # nearly always: it came in one piece
     parts, size = [], 0
-    async for part in _pieces(first, request):
+    async for part in request.stream():
         size += len(part)
         if size > most:
             raise Refusal(413, "too-large", f"a body has at most {most:,} bytes; send less")
         parts.append(part)
     return b"".join(parts)
-
-
-async def _pieces(message: Message, request: Request) -> AsyncIterator[bytes]:
-    while message["type"] == "http.request":
-        yield message.get("body", b"")
-        if not message.get("more_body"):
-            return
-        message = await request.receive()
-    raise ClientDisconnect
 
 
 def answer(body: Any, status: int = 200) -> Response:
