@@ -1,4 +1,4 @@
-"""The page of curl commands: all of them are run, in their order, against a service, and answer what the page says."""
+"""The page of curl commands: all of them are run, in their order, and answer what the page says."""
 
 import re
 import shutil
