@@ -33,6 +33,7 @@ ACCEPTED = {
     "CC0-1.0": "no conditions",
     "CNRI-Python": "permissive, of an early Python",
     "ISC": "permissive",
+    "LGPL-3.0-only": "changes to the library itself stay open; what imports it, as the extra `serve` does, is free",
     "MIT": "permissive",
     "MIT-0": "permissive",
     "MIT-CMU": "permissive",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tacit.base.changes import Changes, assign, commit
 from tacit.base.checkpoint import CheckpointError, save_tree
 from tacit.base.randomness import EpisodeDraws, draw_index
-from tacit.base.saved import Saved, open_saved
+from tacit.base.saved import open_saved
 from tacit.baselines.stages import STAGES
 from tacit.learning.episode import (
     Episode,
@@ -21,9 +22,11 @@ from tacit.learning.episode import (
     check_told_the_same,
     find_open,
     read_outcome,
+    read_taken,
     refuse_step,
 )
 from tacit.learning.layered import EncoderOf, Layered, world_of
+from tacit.learning.open_episodes import keep_episode, take_up
 from tacit.learning.settings import Settings
 from tacit.learning.stage import LayeredStage, Lesson, Stage
 from tacit.learning.world import World, check_over
@@ -103,30 +106,25 @@ class Agent:
     @property
     def open_episodes(self) -> tuple[Episode, ...]:
         """Return the episodes that have begun and not ended, oldest first."""
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             return tuple(self._open.values())
 
     def episode(self, number: int) -> Episode:
         """Return the open episode with that id."""
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             return find_open(self._open, number)
 
     @property
     def next_episode(self) -> int:
         """Return the id that the next episode will have: how many have begun."""
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             return self._next_id
 
-    def begin(self, context: object) -> Episode:
+    def begin(self, context: object, uniform: bool = False) -> Episode:
         """Return the handle of a new episode; the present stage plans it, nothing is learned.
 
-        An episode that an interrupt kept from being returned is the last of `open_episodes`, or never began.
+        A `uniform` one takes every action with the same chance, to compare with; it teaches as others do. One that an
+        interrupt kept from being returned is the last of `open_episodes`, or never began.
         """
         with self._lock:
             if self._pending or self._asks_next:
@@ -135,7 +133,8 @@ class Agent:
             world, number = self.world.meet_context(context), self._next_id
             encoded, draws = world.read_context(context), self._draws.row(number)
             stage, grown = self._grow(world)
-            label, plan = world.context_label(context, encoded), stage.plan(encoded, draws[0])
+            label = world.context_label(context, encoded)
+            plan = world.uniform_plan(stage) if uniform else stage.plan(encoded, draws[0])
             episode = Episode(self, number, label, encoded, plan, draws)
             self._make([*grown, (_open_episode, self, number, episode)])
             return episode
@@ -174,6 +173,32 @@ class Agent:
             episode.chances.append(chances.item(action))  # now it is taken
             return world.offered(at, shown)[action]
 
+    def took(
+        self,
+        episode: Episode,
+        state: object,
+        action: Label,
+        probability: float | None = None,
+        actions: Sequence[str] | None = None,
+    ) -> None:
+        """Take in that somebody else acted in `state`, the next of the episode: a program whose ways are to be learned.
+
+        `probability` is their chance of it. Without, what else they went by would be mistaken for what the action does.
+        """
+        with self._lock:
+            self._take_up(episode)
+            check_open(episode)
+            world, step = self.world, len(episode.actions) + 1
+            world = world if actions is None else world.meet_state(episode, state, actions, step)
+            at, shown = world.read_state(episode, state, actions, step)
+            index, chance = read_taken(world.offered(at, shown), action, probability)
+            if world is not self.world:
+                self._make(self._grow(world)[1])
+            episode.plan = world.followed(episode.plan, at, shown, index, chance)
+            episode.states.append(shown)
+            episode.actions.append(index)
+            episode.chances.append(chance)  # now it is taken
+
     def end(self, episode: Episode, feedback: object, outcome: object = None) -> None:
         """Learn from the feedback of a finished episode, and hand over to the next stage when it is time.
 
@@ -208,9 +233,7 @@ class Agent:
         Episodes that are open do not take it from now on. A state must be left another action. In an open layout it is
         offered again when it comes among the `actions` of `act`.
         """
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             world = self._layered.laid_out(without_action(self.layout, action, state))
             self._make(self._grow(world)[1])
 
@@ -223,24 +246,18 @@ class Agent:
         >>> Agent(layout).policy(0)
         {0: {0: 0.5, 1: 0.5}}
         """
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             world = self.world.meet_context(context)
             return world.policy(self._grow(world)[0], world.read_context(context))
 
     def diagnose(self, anchors: Sequence[Anchor] = ()) -> Diagnosis:
         """Return whether what was learned can be trusted; `anchors` are episodes whose outcome is known."""
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             return Diagnosis(self.stage.diagnose([self.world.read_anchor(anchor) for anchor in anchors]))
 
     def read_steps(self, episode: Episode) -> tuple[Step, ...]:
         """Return the steps of an episode in the user's own words."""
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             if len(episode.states) > len(episode.chances):
                 episode.drop_torn_step()
             rows = enumerate(zip(episode.states, episode.actions, episode.chances, strict=True))
@@ -252,9 +269,7 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, open episodes included; `load` continues bit for bit."""
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             tree = {
                 "world": self.world.name,
                 "world_state": self.world.to_state(),
@@ -262,7 +277,7 @@ class Agent:
                 "next_id": self._next_id,
                 "stage": self.stage.name,
                 "stage_state": self.stage.to_state(),
-                "open": [self._save_episode(episode) for episode in self._open.values()],
+                "open": [keep_episode(self.world, episode) for episode in self._open.values()],
             }
             save_tree(path, KIND, tree)
 
@@ -295,14 +310,13 @@ class Agent:
                     f"the agent in {os.fspath(path)!r} is of the world {world!r}, known are {Layered.name!r} and "
                     f"{Conversations.name!r}; load it with the program that made its world"
                 )
-            agent._restore_episodes(saved, stages)
+            agent._next_id = saved.whole("next_id")
+            agent._open = take_up(agent, agent.world, agent.stage, saved, agent._draws, stages)
         return agent
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy or a pickle is made of, while no other thread drives the agent: all but the lock."""
-        with self._lock:
-            if self._pending:
-                self._settle()
+        with self._settled():
             return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -320,6 +334,13 @@ class Agent:
         """Make changes, all of them even if that is interrupted: then whoever comes next makes them again."""
         self._pending = changes
         self._settle()
+
+    @contextmanager
+    def _settled(self) -> Iterator[None]:
+        """Let one thread in, after what an interrupted call had decided is made; of calls that take their time."""
+        with self._lock:
+            self._settle()
+            yield
 
     def _settle(self) -> None:
         """Make what an interrupted call had decided; every call begins with this."""
@@ -361,26 +382,6 @@ class Agent:
         remarks, self._untold = self._untold, ()  # once, even where warnings are errors
         for remark in remarks:
             warnings.warn(remark, stacklevel=4)
-
-    def _save_episode(self, episode: Episode) -> dict[str, Any]:
-        episode.drop_torn_step()
-        taken = {"actions": episode.actions, "chances": episode.chances}
-        return {"id": episode.id, "context": episode.context, **self.world.save_episode(episode), **taken}
-
-    def _restore_episodes(self, saved: Saved, stages: Iterable[str]) -> None:
-        """Take up the open episodes that were saved: each begun once, before the next, in a stage that is known."""
-        self._next_id = saved.whole("next_id")
-        for state in saved.parts("open"):
-            number = state.whole("id", most=self._next_id - 1)
-            state.check(number not in self._open, "id", "that of no other open episode")
-            plan, states = self.world.restore_episode(self.stage, state)
-            state.check(plan.stage in (*stages, self.stage.name), "plan", "of a stage that is known")
-            encoded = self.world.restore_context(state)
-            label = self.world.context_label(state["context"], encoded)
-            episode = Episode(self, number, label, encoded, plan, self._draws.row(number))
-            episode.states, episode.actions = states, list(state["actions"])
-            episode.chances = list(state["chances"])
-            self._open[number] = episode
 
 
 def _open_episode(agent: Agent, number: int, episode: Episode) -> None:

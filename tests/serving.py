@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import msgspec
 from starlette.testclient import TestClient
 
+from tacit.service.host import Host
 from tacit.service.serving import JOURNAL, listen, make_server, make_service
 from tacit.service.sqlite import SqliteStore
 
@@ -100,3 +101,28 @@ def listening(folder, wrap=lambda service: service, port=0):
             server.should_exit = True
             thread.join(20)
             assert not thread.is_alive()
+
+
+def refusal(response):
+    error = response.json()["error"]
+    return response.status_code, error["code"], error.get("field")
+
+
+def rebuilt(folder, name="shop"):
+    """Return the agent that the journal alone makes, from its first event on."""
+    store = SqliteStore(folder / JOURNAL)
+    try:
+        row = next(row for row in store.agents() if row.name == name)
+        host = Host(row, store)
+        host.restore([])
+        return host.snapshot()
+    finally:
+        store.close()
+
+
+def wait_until(holds):
+    for _ in range(300):
+        if holds():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it took too long")

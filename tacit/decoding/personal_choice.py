@@ -1,17 +1,17 @@
 """Which form what pleases and what words mean take, and from where it is fitted: held-out tuples choose.
 
-A form is fitted from several beginnings, words counted in regions of the contexts (`tacit.decoding.personal_starts`),
-or from whoever was pleased by what is known already; the best go on, and once more with those contexts turned round in
-which rewards are nearly the majority. Of a form's fits the cheapest is taken: likelihood alone cannot tell what is
-upside down. Of the forms the one is taken under which held-out tuples are likeliest.
+A form is fitted from several beginnings, words counted or scored in regions of the contexts
+(`tacit.decoding.personal_starts`), or from whoever was pleased by what is known already; the best go on, and once more
+with those contexts turned round in which rewards are nearly the majority. Of a form's fits the cheapest is taken:
+likelihood alone cannot tell what is upside down. Of the forms the one is taken under which held-out words tell most of
+the action, where actions were uniform, and under which they are likeliest, where they were not.
 
-Whether words depend on the action at all is judged on held-out tuples, too, against the same model in which all
-actions are one: where they do not, it is in expectation at least as likely.
+Whether words depend on the action at all is judged on held-out tuples, too (`tacit.decoding.personal_evidence`).
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +19,10 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.decoding.centres import find_centres, nearest
 from tacit.decoding.context_bases import Basis, constant_basis, fit_basis
+from tacit.decoding.personal_evidence import score_actions, weigh_evidence
 from tacit.decoding.personal_forms import FORMS, Form, list_forms
 from tacit.decoding.personal_likelihood import (
+    MINORITY_COST,
     Fitted,
     Heard,
     Parameters,
@@ -33,7 +35,8 @@ from tacit.decoding.personal_likelihood import (
     tell,
 )
 from tacit.decoding.personal_meaning import find_telling, rewards_by
-from tacit.decoding.personal_starts import count_regions, telling_directions
+from tacit.decoding.personal_starts import count_regions, score_words, telling_directions
+from tacit.decoding.turning_pairs import find_turning_pair, look_at_sides
 
 LEAST_TO_CHOOSE, MOST_TO_CHOOSE = 60, 5_000
 """Tuples below which there is nothing to choose, so that nothing depends on the context; and among which a form is
@@ -49,11 +52,11 @@ KNOWN_STEPS, FIRST_STEPS = 10, 15
 """Of L-BFGS from each beginning: with rho taken as known, then without."""
 ROUNDS = ((2, 40), (1, 60))
 """How many of the fits go on after that, the best, and for how many steps."""
-NULL_STEPS = 40
-"""Of L-BFGS when words are fitted without actions."""
 DOUBTFUL, LEAST_DOUBTFUL = 0.42, 0.02
 """The mean of f above which a context may be upside down, for the belief in a minority presses those below a half; and
 the share of the tuples from which on it is tried."""
+Score = Callable[[Heard, BoolArray, Parameters], float]
+"""Of held-out tuples: the higher, the better."""
 NO_RIDGE = Ridge(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -107,20 +110,24 @@ class Parts:
         self.linear = fit_basis(self.train.contexts) if cut else constant_basis()
         z = self.linear.standardised(self.train.contexts)
         self.directions = telling_directions(z, *self.train[1:], DIRECTIONS)
+        self.pair: IntArray | None = None
 
     def look(self, known: Chosen | None = None) -> Chosen:
         """Return the form that is likeliest on held-out tuples, from all beginnings; what is `known` is one of them."""
         if not len(self.kept_out.words):
             start = no_parameters(self.mask, self.n_words, 1, np.zeros((0, 1)))
             return _unweighed(FORMS[0], constant_basis(), start, 0.0, len(self.mask))
-        looks = self._first_looks()
-        if known is None:
-            return self._best(looks, None)
-        looked = self._best([*looks, self._recall(known)], known.form)
-        return looked._replace(is_known=looked.begun == len(looks))
+        z = self.linear.standardised(self.train.contexts)
+        self.pair = find_turning_pair(z, *self.train[1:])
+        recalled = [] if known is None else [self._recall(known)]
+        looked = self._best([*recalled, *self._first_looks()], None if known is None else known.form)
+        if known is None or (looked.form.terms == "pair" != known.form.terms):
+            return looked
+        return looked._replace(is_known=looked.begun == 0)
 
     def refine(self, known: Chosen) -> Chosen:
         """Return the form that is likeliest, begun with whoever was pleased by what is known, without its evidence."""
+        self.pair = known.basis.pair
         return self._best([self._recall(known)], known.form, finer=True)
 
     def lost(self, looked: Chosen, known: Chosen) -> float:
@@ -138,15 +145,21 @@ class Parts:
         return float((best - chosen)[:, telling].sum()) / worth if worth > 0 else 0.0
 
     def _best(self, beginnings: list[FloatArray], like: Form | None, finer: bool = False) -> Chosen:
-        """Return the likeliest of some forms; of those that are `finer` than what is known, without its evidence."""
+        """Return the best of some forms; of those that are `finer` than what is known, without its evidence.
+
+        Where a form is known, what it recalls is the first of the beginnings.
+        """
         found: list[tuple[Chosen, FormData]] = []
         paid = True
         for form in list_forms(len(self.train.words), like, finer) or FORMS[:1]:
-            basis = form.basis(self.linear, self.train.contexts, self.generator)
+            basis = form.basis(self.linear, self.train.contexts, self.pair, self.generator)
             if basis is None or (form.terms == "units" and not paid):
                 continue
             data = FormData(basis, self)
-            found.append((data.fit(form, beginnings), data))
+            begin = beginnings
+            if form.terms == "pair" and not finer:
+                begin = beginnings[: like is not None] + self._look_at_sides()
+            found.append((data.fit(form, begin, score_by_words if finer else score_by_actions), data))
             best = max(found, key=lambda pair: pair[0].held_out)
             # Where units do not pay, other units will not either.
             paid = form.terms != "units" or best is found[-1]
@@ -159,6 +172,11 @@ class Parts:
         rho[order] = tell(heard, known.parameters).rho
         return rho
 
+    def _look_at_sides(self) -> list[FloatArray]:
+        assert self.pair is not None
+        z = self.linear.standardised(self.train.contexts)
+        return look_at_sides(z, self.pair, *self.train[1:], self.n_words)
+
     def _first_looks(self) -> list[FloatArray]:
         """Return rho (n,) of each first look: words counted in regions of all features, and of telling directions."""
         train, looks = self.train, []
@@ -170,6 +188,9 @@ class Parts:
             regions = nearest(points, find_centres(points, J, self.generator))
             for by_ending in (False, True)[: 2 if S > 1 and n >= J * TUPLES_PER_TABLE * S else 1]:
                 looks.append(count_regions(regions, *train[1:], self.n_words, by_ending))
+        if z.shape[1]:
+            turned = np.where(z @ self.directions[:, 0] > 0, 1.0, -1.0)
+            looks += [score_words(z, sides, *train[1:]) for sides in (np.ones(n), turned)]
         return looks
 
 
@@ -181,7 +202,7 @@ class FormData:
         self.train, self.order = hear(basis(parts.train.contexts), *parts.train[1:], len(self.mask))
         self.kept_out, _ = hear(basis(parts.kept_out.contexts), *parts.kept_out[1:], len(self.mask))
 
-    def fit(self, form: Form, beginnings: list[FloatArray]) -> Chosen:
+    def fit(self, form: Form, beginnings: list[FloatArray], score: Score) -> Chosen:
         """Return a form fitted from all beginnings, of which ever fewer go on, and the cheapest is taken."""
         fits = [(n, self._begin(form, rho[self.order])) for n, rho in enumerate(beginnings)]
         for left, steps in ROUNDS if len(fits) > 1 else ROUNDS[-1:]:
@@ -189,7 +210,7 @@ class FormData:
             fits = [(n, self._climb(fitted.parameters, form, steps)) for n, fitted in fits]
             fits = [(n, turn_majorities(self.train, self.mask, fitted, form, steps)) for n, fitted in fits]
         begun, best = min(fits, key=lambda pair: pair[1].cost)
-        held_out = likelihood_of(self.kept_out, self.mask, best.parameters)
+        held_out = score(self.kept_out, self.mask, best.parameters)
         fitted = _unweighed(form, self.basis, best.parameters, held_out, len(self.mask))
         return fitted._replace(begun=begun)
 
@@ -203,16 +224,9 @@ class FormData:
         return climb_likelihood(self.train, self.mask, start, form.ridge, steps, rho)
 
     def with_evidence(self, chosen: Chosen) -> Chosen:
-        """Return it with the gain of each ending over the same model in which all actions are one, and its errors."""
-        fitted, counts = chosen.parameters, np.maximum(self.mask.sum(axis=1), 1)[:, None, None]
-        mean = (fitted.theta * self.mask[:, :, None]).sum(axis=1, keepdims=True) / counts
-        one, start = np.ones((len(self.mask), 1), dtype=np.bool_), fitted._replace(theta=mean)
-        null = climb_likelihood(_without_actions(self.train), one, start, chosen.form.ridge, NULL_STEPS)
-        without = tell(_without_actions(self.kept_out), null.parameters).logs
-        more, bounds = tell(self.kept_out, fitted).logs - without, self.kept_out.bounds
-        gains = np.array([more[bounds[s] : bounds[s + 1]].sum() for s in range(len(self.mask))])
-        error = float(more.std()) * math.sqrt(len(more))
-        return chosen._replace(gains=gains, z=float(more.sum()) / error if error > 0 else 0.0)
+        """Return it with the evidence of each ending that words depend on the action, and its errors."""
+        evidence = weigh_evidence(self.kept_out, self.mask, chosen.parameters)
+        return chosen._replace(gains=evidence.gains, z=evidence.z)
 
 
 def turn_majorities(heard: Heard, mask: BoolArray, fitted: Fitted, form: Form, steps: int) -> Fitted:
@@ -241,10 +255,12 @@ def _unweighed(form: Form, basis: Basis, parameters: Parameters, held_out: float
     )
 
 
-def likelihood_of(heard: Heard, mask: BoolArray, parameters: Parameters) -> float:
+def score_by_actions(heard: Heard, mask: BoolArray, parameters: Parameters) -> float:
+    """Return what words tell of uniform actions, less what it costs where rewarding ones are the majority."""
+    above = np.maximum(mean_rewards(heard, mask, parameters) - 0.5, 0.0)
+    return score_actions(heard, mask, parameters) - MINORITY_COST * float((above**2).sum())
+
+
+def score_by_words(heard: Heard, mask: BoolArray, parameters: Parameters) -> float:
     """Return the log likelihood of tuples, less what it costs where rewarding actions are the majority."""
     return -penalised_cost(heard, mask, parameters, NO_RIDGE)[0]
-
-
-def _without_actions(heard: Heard) -> Heard:
-    return heard._replace(actions=np.zeros_like(heard.actions))

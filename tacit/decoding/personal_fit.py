@@ -16,10 +16,27 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.decoding.centres import find_centres, nearest
-from tacit.decoding.context_bases import Basis
-from tacit.decoding.personal_choice import Chosen, Parts, Said, turn_majorities, turn_round
-from tacit.decoding.personal_forms import Form
-from tacit.decoding.personal_likelihood import Fitted, Heard, climb_likelihood, hear, tell
+from tacit.decoding.context_bases import Basis, fit_basis
+from tacit.decoding.personal_choice import (
+    HELD_OUT,
+    Chosen,
+    Parts,
+    Said,
+    score_by_words,
+    turn_majorities,
+    turn_round,
+)
+from tacit.decoding.personal_forms import FINEST, Form, are_regions, list_forms
+from tacit.decoding.personal_likelihood import (
+    Fitted,
+    Heard,
+    Parameters,
+    Ridge,
+    climb_likelihood,
+    hear,
+    no_parameters,
+    tell,
+)
 from tacit.decoding.personal_meaning import (
     PersonalMeaning,
     estimate_covariances,
@@ -28,13 +45,15 @@ from tacit.decoding.personal_meaning import (
 )
 from tacit.decoding.personal_starts import count_regions
 
-MOST_TO_REFINE, MOST_FITTED = 6_000, 20_000
-"""Tuples by which a form is made finer, and that it is fitted to in the end."""
+MOST_TO_REFINE, MOST_TO_PART, MOST_FITTED = 6_000, 12_000, 20_000
+"""Tuples by which a form is made finer, by which regions are, which take more, and that it is fitted to in the end."""
 REFIT_STEPS = 40
 """Of L-BFGS then."""
 CHOOSE_AGAIN, LOOK_AGAIN = 2.0, 1.5
 """Times as many tuples as when a form was last chosen until a finer one is tried, and times as many uniform ones as
-when all was last looked at afresh."""
+when all was last looked at afresh, where words tell actions apart or where they do not yet."""
+LATE = 1500
+"""Uniform tuples: what so many were needed for to be seen at all is steady, for some more would hardly change it."""
 STEADY = 0.25
 """Of what choosing is worth: the most that the best actions by what was known may lose by a fresh look to be steady."""
 MOST_PARTS, TUPLES_PER_PART = 32, 60
@@ -68,21 +87,33 @@ def fit_personal_meaning(
     said = _check(contexts, endings, actions, words, mask, n_words)
     if before is not None and not _continues(before, said, mask, n_words):
         before = None
-    chosen = _choose(said, uniform, mask, n_words, generator, before)
-    return _fit_all(said, uniform, mask, chosen, generator)
+    chosen, known = _choose(said, uniform, mask, n_words, generator, before)
+    return _fit_all(said, uniform, mask, chosen, known, generator)
 
 
 def _fit_all(
-    said: Said, uniform: BoolArray, mask: BoolArray, chosen: Chosen, generator: np.random.Generator
+    said: Said,
+    uniform: BoolArray,
+    mask: BoolArray,
+    chosen: Chosen,
+    known: Chosen | None,
+    generator: np.random.Generator,
 ) -> PersonalMeaning:
-    """Return a chosen form fitted to all tuples, as far as they are not too many."""
-    rows = _sample(said, uniform, generator)
+    """Return a chosen form fitted to all tuples, as far as they are not too many; what is `known` begins it, if any."""
+    rows = _sample(said, uniform & find_telling(chosen.gains)[said.endings], generator)
     fitted_to = said.part(rows)
     heard, order = hear(chosen.basis(fitted_to.contexts), *fitted_to[1:], len(mask))
     ridge = chosen.form.ridge
-    warm = climb_likelihood(heard, mask, chosen.parameters, ridge, REFIT_STEPS)
-    fitted = turn_majorities(heard, mask, warm, chosen.form, REFIT_STEPS)
-    if chosen.chosen_at == len(said.words):
+    start = chosen.parameters
+    if known is not None:
+        n_words = start.gamma.shape[1]
+        start = _begin(heard, mask, n_words, ridge, _recall(known, fitted_to, mask)[order])
+    warm = climb_likelihood(heard, mask, start, ridge, REFIT_STEPS)
+    is_new = chosen.chosen_at == len(said.words)
+    # The finest form is begun with what is known, and where it is in doubt, that is between regions: none is turned.
+    settled = chosen.steady and not is_new and chosen.form.terms == FINEST.terms
+    fitted = warm if settled else turn_majorities(heard, mask, warm, chosen.form, REFIT_STEPS)
+    if is_new:
         regions = _part(chosen.basis, fitted_to, generator)[order]
         fitted = _turn_regions(heard, mask, fitted, chosen.form, regions)
     covariances = estimate_covariances(heard, fitted.parameters, ridge) * (
@@ -147,34 +178,82 @@ def _choose(
     n_words: int,
     generator: np.random.Generator,
     before: PersonalMeaning | None,
-) -> Chosen:
-    """Return the form to fit, and where to begin: looked at afresh, made finer, or as it was."""
+) -> tuple[Chosen, Chosen | None]:
+    """Return the form to fit, and where to begin: looked at afresh, made finer, or as it was.
+
+    Finer regions begin with whoever was pleased by what is known, which is returned, too: the tuples by which they are
+    chosen are too few for them.
+    """
     n, looked_at = len(said.words), np.bincount(said.endings[uniform], minlength=len(mask))
     if before is None:
         parts = Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
-        return parts.look()._replace(chosen_at=n, looked=looked_at)
+        look = parts.look()
+        return look._replace(chosen_at=n, looked=looked_at, steady=bool(looked_at.sum() >= LATE)), None
     known = Chosen(
-        Form(before.form, before.basis.n_terms - 1, before.ridge),
+        Form(before.form, before.basis.n_regions or before.basis.n_terms - 1, before.ridge),
         *(before.basis, before.parameters, 0.0, before.gains, before.z, before.chosen_at, before.looked),
         before.steady,
     )
     telling = before.telling
-    if looked_at[telling].sum() >= LOOK_AGAIN * before.looked[telling].sum():
+    groups = [group for group in (telling, ~telling) if group.any()]
+    if any(looked_at[group].sum() >= LOOK_AGAIN * before.looked[group].sum() for group in groups):
         parts = Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
         looked = parts.look(known)
         steady = looked.is_known or parts.lost(looked, known) <= STEADY
-        if not looked.is_known:
-            return looked._replace(chosen_at=n, looked=looked_at, steady=steady)
+        if not looked.is_known or are_regions(looked.form) != are_regions(known.form):
+            return looked._replace(chosen_at=n, looked=looked_at, steady=steady), None
         known = known._replace(gains=looked.gains, z=looked.z, looked=looked_at, steady=True)
-    if n >= CHOOSE_AGAIN * before.chosen_at:
-        parts = Parts(said, mask, n_words, generator, MOST_TO_REFINE)
-        finer, known = parts.refine(known), known._replace(chosen_at=n)
-        # What is known was fitted to what is held out here: forms alone are compared.
-        if finer.form != known.form:
-            return finer._replace(
-                gains=known.gains, z=known.z, chosen_at=n, looked=known.looked, steady=known.steady
-            )
-    return known
+    if n < CHOOSE_AGAIN * before.chosen_at or known.form.terms == FINEST.terms:
+        return known, None
+    if are_regions(known.form):
+        finer = _refine_regions(said, mask, known, generator)._replace(chosen_at=n)
+        return finer, known if finer.form != known.form else None
+    finer = Parts(said, mask, n_words, generator, MOST_TO_REFINE).refine(known)
+    known = known._replace(chosen_at=n)
+    # What is known was fitted to what is held out here: forms alone are compared.
+    if finer.form == known.form:
+        return known, None
+    return known._replace(form=finer.form, basis=finer.basis, parameters=finer.parameters), None
+
+
+def _refine_regions(said: Said, mask: BoolArray, known: Chosen, generator: np.random.Generator) -> Chosen:
+    """Return the likeliest of regions at least as fine as those known, each begun with whoever was pleased by them.
+
+    It is what is known, fitted to all tuples, if that has the form: forms alone are compared.
+    """
+    order = generator.permutation(len(said.words))[:MOST_TO_PART]
+    cut = len(order) // HELD_OUT
+    kept_out, train = said.part(order[:cut]), said.part(order[cut:])
+    linear, rho = fit_basis(train.contexts), _recall(known, train, mask)
+    n_words = known.parameters.gamma.shape[1]
+    found = [known._replace(held_out=-np.inf)]
+    for form in list_forms(len(train.words), known.form, finer=True):
+        basis = form.basis(linear, train.contexts, None, generator)
+        if basis is None:
+            continue
+        heard, places = hear(basis(train.contexts), *train[1:], len(mask))
+        start = _begin(heard, mask, n_words, form.ridge, rho[places])
+        fitted = climb_likelihood(heard, mask, start, form.ridge, REFIT_STEPS).parameters
+        asked, _ = hear(basis(kept_out.contexts), *kept_out[1:], len(mask))
+        held_out = score_by_words(asked, mask, fitted)
+        found.append(known._replace(form=form, basis=basis, parameters=fitted, held_out=held_out))
+    best = max(found, key=lambda each: each.held_out)
+    return known if best.form == known.form else best
+
+
+def _begin(heard: Heard, mask: BoolArray, n_words: int, ridge: Ridge, rho: FloatArray) -> Parameters:
+    """Return parameters, of no units, by which those are pleased who are by rho (n,)."""
+    L = heard.linear.shape[1]
+    nothing = no_parameters(mask, n_words, L, np.zeros((0, L)))
+    return climb_likelihood(heard, mask, nothing, ridge, REFIT_STEPS, rho).parameters
+
+
+def _recall(known: Chosen, said: Said, mask: BoolArray) -> FloatArray:
+    """Return rho (n,) by what is known."""
+    heard, order = hear(known.basis(said.contexts), *said[1:], len(mask))
+    rho = np.empty(len(order))
+    rho[order] = tell(heard, known.parameters).rho
+    return rho
 
 
 def _part(basis: Basis, said: Said, generator: np.random.Generator) -> IntArray:

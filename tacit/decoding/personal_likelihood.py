@@ -18,10 +18,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit, log_softmax
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.descent import descend
 from tacit.base.jit import kernel
 
 MINORITY_COST = 100.0
@@ -33,8 +33,6 @@ LEAST_GAIN = 1e-6
 """The share of the cost that a step must gain."""
 LEAST = 1e-12
 """Chances of words and of pleasing are no smaller, so that logarithms are finite."""
-MEMORY = 15
-"""Steps that the quasi-Newton method remembers."""
 
 
 class Ridge(NamedTuple):
@@ -47,8 +45,9 @@ class Ridge(NamedTuple):
     unit: float = 2.0
 
     def times(self, factor: float) -> Ridge:
-        """Return all of them so many times as strong, but the constant's."""
-        return Ridge(self.constant, *(factor * value for value in self[1:]))
+        """Return slopes, Gamma and units so many times as held back; how endings differ is left as it is."""
+        slope, meaning, unit = (factor * value for value in (self.slope, self.meaning, self.unit))
+        return Ridge(self.constant, slope, meaning, self.difference, unit)
 
 
 class Heard(NamedTuple):
@@ -80,14 +79,35 @@ class Parameters(NamedTuple):
 
     def like(self, flat: FloatArray) -> Parameters:
         """Return parameters of these shapes from a flat vector."""
-        parts = np.split(flat, np.cumsum([self.units.size, self.theta.size, self.gamma.size]))
-        if not len(parts[3]):
-            parts[3] = np.zeros(self.delta.size)
-        return Parameters(*(part.reshape(own.shape) for part, own in zip(parts, self, strict=True)))
+        units, theta, gamma, delta = self
+        i, j = units.size, units.size + theta.size
+        k = j + gamma.size
+        rest = flat[k:] if len(theta) > 1 else np.zeros(delta.size)
+        return Parameters(
+            flat[:i].reshape(units.shape),
+            flat[i:j].reshape(theta.shape),
+            flat[j:k].reshape(gamma.shape),
+            rest.reshape(delta.shape),
+        )
 
     def joined(self, s: int) -> FloatArray:
         """Return what is multiplied by u(x) at an ending: theta, and the two meanings of words, (K + 2 W, D)."""
         return np.concatenate([self.theta[s], *(self.gamma + self.delta[:, s])])
+
+    def all_joined(self) -> FloatArray:
+        """Return that of all endings, (S, K + 2 W, D)."""
+        S, K, D = self.theta.shape
+        weights = np.empty((S, K + 2 * self.gamma.shape[1], D))
+        weights[:, :K] = self.theta
+        words = weights[:, K:].reshape(S, *self.gamma.shape)  # a view
+        np.add(self.gamma, self.delta.swapaxes(0, 1), out=words)
+        return weights
+
+    def slopes(self, units: FloatArray, joined: FloatArray) -> Parameters:
+        """Return the gradient, by that for `units` and for what is joined, (S, K + 2 W, D)."""
+        S, K, _ = self.theta.shape
+        words = joined[:, K:].reshape(S, *self.gamma.shape)
+        return Parameters(units, joined[:, :K], words.sum(axis=0), words.swapaxes(0, 1))
 
 
 class Fitted(NamedTuple):
@@ -124,42 +144,75 @@ def climb_likelihood(
     heard: Heard, mask: BoolArray, start: Parameters, ridge: Ridge, steps: int, rho: FloatArray | None = None
 ) -> Fitted:
     """Return what `steps` of L-BFGS from `start` lead to; with `rho` (n,), who was pleased is taken as known so far."""
-    n = max(len(heard.words), 1)
+    costs, n = TupleCosts(heard, mask, start, ridge, rho), max(len(heard.words), 1)
 
     def cost(flat: FloatArray) -> tuple[float, FloatArray]:
-        value, slopes = penalised_cost(heard, mask, start.like(flat), ridge, rho)
-        return value / n, slopes.flat() / n
+        value, slopes = costs(flat)
+        slopes /= n
+        return value / n, slopes
 
-    options = {"maxiter": steps, "maxcor": MEMORY, "ftol": LEAST_GAIN, "gtol": 1e-7}
-    found = minimize(cost, start.flat(), jac=True, method="L-BFGS-B", options=options)
-    return Fitted(start.like(np.asarray(found.x)), float(found.fun) * n)
+    found = descend(cost, start.flat(), steps, LEAST_GAIN)
+    return Fitted(start.like(found.at), found.cost * n)
 
 
 def penalised_cost(
     heard: Heard, mask: BoolArray, at: Parameters, ridge: Ridge, rho: FloatArray | None = None
 ) -> tuple[float, Parameters]:
-    """Return what parameters cost and its gradient.
+    """Return what parameters cost and its gradient."""
+    value, slopes = TupleCosts(heard, mask, at, ridge, rho)(at.flat())
+    return value, at.like(slopes)
+
+
+class TupleCosts:
+    """What parameters cost by some tuples, and by themselves; what does not depend on them is made once.
 
     With rho_i = Pr[r_i = 1 | x_i, s_i, a_i, w_i] the gradient of the log likelihood is rho_i - f_i for the logit of
     f and rho_i (1[w = w_i] - g_1), (1 - rho_i) (1[w = w_i] - g_0) for those of words.
     """
-    slopes = Parameters(*(np.zeros(part.shape) for part in at))
-    total, (L, W) = 0.0, (heard.linear.shape[1], at.gamma.shape[1])
-    for s, allowed in enumerate(mask):
-        rows = slice(*heard.bounds[s : s + 2])
-        z, weights = heard.linear[rows], at.joined(s)
-        u = with_units(z, at.units)
-        known = None if rho is None else rho[rows]
-        logits = u @ weights.T  # (n, K + 2 W)
-        cost, back = tuple_costs(logits, heard.actions[rows], heard.words[rows], allowed, known)
-        total += cost
-        slope = back.T @ u  # (K + 2 W, D)
-        slopes.theta[s] += slope[: -2 * W]
-        slopes.gamma[...] += slope[-2 * W :].reshape(at.gamma.shape)
-        slopes.delta[:, s] += slope[-2 * W :].reshape(at.gamma.shape)
+
+    def __init__(
+        self, heard: Heard, mask: BoolArray, like: Parameters, ridge: Ridge, rho: FloatArray | None
+    ) -> None:
+        (S, K), W, n = mask.shape, like.gamma.shape[1], len(heard.words)
+        self._heard, self._mask, self._like, self._known = heard, mask, like, rho
+        self._rows = [slice(*heard.bounds[s : s + 2]) for s in range(S)]
+        self._u = heard.linear
+        if len(like.units):
+            self._u = np.concatenate([heard.linear, np.empty((n, len(like.units)))], axis=1)
+        self._logits, self._back = np.empty((2, n, K + 2 * W))
+        self._kinds, self._above = np.empty((5, n)), np.empty(n)
+        self._strengths = _spread_ridge(like, ridge).flat()
+
+    def __call__(self, flat: FloatArray) -> tuple[float, FloatArray]:
+        """Return what parameters (N,) cost and its gradient."""
+        at, u, z = self._like.like(flat), self._u, self._heard.linear
+        weights, L = at.all_joined(), z.shape[1]
         if len(at.units):
-            slopes.units[...] += ((back @ weights[:, L:]) * (1 - u[:, L:] ** 2)).T @ z
-    return total + _add_ridge(at, ridge, slopes), slopes
+            np.tanh(z @ at.units.T, out=u[:, L:])
+        for rows, own in zip(self._rows, weights, strict=True):
+            np.matmul(u[rows], own.T, out=self._logits[rows])
+        total = self._cost_of_logits()
+        slope = np.stack([self._back[rows].T @ u[rows] for rows in self._rows])  # (S, K + 2 W, D)
+        units = np.zeros_like(at.units)
+        if len(at.units):
+            for rows, own in zip(self._rows, weights, strict=True):
+                units += ((self._back[rows] @ own[:, L:]) * (1 - u[rows, L:] ** 2)).T @ z[rows]
+        pulled = self._strengths * flat
+        return total + 0.5 * float(pulled @ flat), at.slopes(units, slope).flat() + pulled
+
+    def _cost_of_logits(self) -> float:
+        """Return the cost of tuples with these logits of f, g_0 and g_1, whose gradient is written to `back`."""
+        logits, back, kinds, above = self._logits, self._back, self._kinds, self._above
+        known = np.zeros(0) if self._known is None else self._known
+        lower(logits, self._mask.shape[1], back)
+        np.exp(back, out=back)
+        _, actions, words, bounds = self._heard
+        turn_all(logits, back, actions, words, bounds, self._mask, known, kinds, above)
+        f, one, zero, rho, shared = kinds
+        cost = MINORITY_COST * float(above @ above) + OVERLAP_COST * float(shared.sum())
+        if self._known is None:
+            return cost - float(np.log(f * one + (1 - f) * zero).sum())
+        return cost - float((rho * np.log(f * one) + (1 - rho) * np.log((1 - f) * zero)).sum())
 
 
 def slope_ridge(ridge: Ridge, terms: int) -> FloatArray:
@@ -169,40 +222,11 @@ def slope_ridge(ridge: Ridge, terms: int) -> FloatArray:
     return weights
 
 
-def _add_ridge(at: Parameters, ridge: Ridge, slopes: Parameters) -> float:
-    """Return what parameters cost by themselves, and add its gradient."""
-    total = 0.0
-    strengths: tuple[float | FloatArray, ...] = (
-        ridge.unit,
-        slope_ridge(ridge, at.theta.shape[2]),
-        ridge.meaning,
-        ridge.difference,
-    )
-    for strength, values, slope in zip(strengths, at, slopes, strict=True):
-        slope[...] += strength * values
-        total += 0.5 * float((strength * values**2).sum())
-    return total
-
-
-def tuple_costs(
-    logits: FloatArray, actions: IntArray, words: IntArray, allowed: BoolArray, known: FloatArray | None
-) -> tuple[float, FloatArray]:
-    """Return the cost of tuples with these logits (n, K + 2 W) of f, g_0 and g_1, and its gradient, as large.
-
-    `known` (n,) is rho where it is taken as known.
-    """
-    K, back = len(allowed), np.empty_like(logits)
-    lower(logits, K, back)
-    np.exp(back, out=back)
-    kinds, above = np.empty((5, len(logits))), np.empty(len(logits))
-    turn_to_gradient(
-        logits, back, actions, words, allowed, np.zeros(0) if known is None else known, kinds, above
-    )
-    f, one, zero, rho, shared = kinds
-    cost = MINORITY_COST * float((above**2).sum()) + OVERLAP_COST * float(shared.sum())
-    if known is None:
-        return cost - float(np.log(f * one + (1 - f) * zero).sum()), back
-    return cost - float((rho * np.log(f * one) + (1 - rho) * np.log((1 - f) * zero)).sum()), back
+def _spread_ridge(like: Parameters, ridge: Ridge) -> Parameters:
+    """Return the ridge of each parameter."""
+    of_f = slope_ridge(ridge, like.theta.shape[2])
+    strengths: tuple[float | FloatArray, ...] = (ridge.unit, of_f, ridge.meaning, ridge.difference)
+    return Parameters(*(np.zeros(part.shape) + own for part, own in zip(like, strengths, strict=True)))
 
 
 @kernel
@@ -268,6 +292,33 @@ def turn_to_gradient(
                 slope = chances[a] * (1 - chances[a]) if allowed[a] else 0.0
                 back[i, a] += 2 * MINORITY_COST / count * above[i] * slope
         kinds[0, i], kinds[1, i], kinds[2, i], kinds[3, i], kinds[4, i] = f, one, zero, rho, shared
+
+
+@kernel
+def turn_all(
+    logits: FloatArray,
+    back: FloatArray,
+    actions: IntArray,
+    words: IntArray,
+    bounds: IntArray,
+    mask: BoolArray,
+    known: FloatArray,
+    kinds: FloatArray,
+    above: FloatArray,
+) -> None:
+    """Turn exponentials of all endings into the gradient; see `turn_to_gradient`."""
+    for s in range(len(mask)):
+        i, j = bounds[s], bounds[s + 1]
+        turn_to_gradient(
+            logits[i:j],
+            back[i:j],
+            actions[i:j],
+            words[i:j],
+            mask[s],
+            known[i:j],
+            kinds[:, i:j],
+            above[i:j],
+        )
 
 
 class Told(NamedTuple):

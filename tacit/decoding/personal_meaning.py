@@ -51,7 +51,7 @@ class PersonalMeaning:
 
     @property
     def kind(self) -> str:
-        """Return on what it all depends: "constant", "linear", "quadratic", "regions", or "units" of a network."""
+        """Return on what it all depends: "constant", "linear", a "pair", "regions", or "units" of a network."""
         return "units" if len(self.parameters.units) else self.basis.kind
 
     @property

@@ -41,10 +41,10 @@ SURE_NATS, SURE_ERRORS = 8.0, 1.5
 by chance alone e^8 to one are hardly met in a dozen fits."""
 CLEAR = 0.05
 """The doubt up to which words leave nothing open that could still be found."""
-FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 800, 2000, 4000
+FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 800, 1500, 3000
 """Tuples of uniform actions, where they tell, from which on what was understood may be steady: few, where it is clear,
-or features are so many that only regions are tried; more, where what two features turn round together may still show,
-which takes thousands. From the last on it is steady in any case."""
+or features are so many that only regions are tried; more, where something may still show. From the last on it is steady
+in any case."""
 RANKED_VALUES = 3
 """Of feedback as it is read: unlike a reward, like one, and silence, which is one of the two there."""
 EAGERNESS = 1.0

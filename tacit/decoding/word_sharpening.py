@@ -55,6 +55,8 @@ def understand_sharply(layout: Layout, tuples: Tuples, c: float) -> Understandin
     if not known.is_sure:
         first = tuples.positions % 2 == 0
         found = resharpen(cut_first(layout, tuples.part(first), c), tuples.part(first), c)
+        if found.model.gain <= 0:  # its own tuples that were held out see nothing
+            return known
         if not fit_understanding(layout, tuples.part(~first), c, None, found.cells).is_sure:
             return known
         known = fit_understanding(layout, tuples, c, None, found.cells)

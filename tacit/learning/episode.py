@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.problem.spaces import Label
+from tacit.problem.spaces import Label, abridge_labels
+
+LEAST_CHANCE = 1e-6
+"""With which somebody else may have taken an action: one in a million hardly ever occurs, and would outweigh others."""
 
 
 class Plan(Protocol):
@@ -182,6 +185,27 @@ def check_told_the_same(episode: Episode, feedback: object, encoded: Any, outcom
     raise ValueError(
         f"episode {episode.id} has ended with {known}, got {given}; "
         "an episode is learned from once: begin a new one"
+    )
+
+
+def read_taken(offered: Sequence[Label], action: Label, probability: object) -> tuple[int, float]:
+    """Return index and chance of an action that somebody else took, one that is not known as 1; or raise ValueError.
+
+    >>> read_taken(("ask", "show"), "show", 0.5), read_taken(("ask", "show"), "ask", None)
+    ((1, 0.5), (0, 1.0))
+    """
+    if action not in offered:
+        raise ValueError(
+            f"an action that was taken is one of {abridge_labels(offered)}, got {action!r}; name it as the layout "
+            "does, or give what was offered in `actions` where the layout is open"
+        )
+    if probability is None:
+        return list(offered).index(action), 1.0
+    if isinstance(probability, int | float) and LEAST_CHANCE <= probability <= 1:
+        return list(offered).index(action), float(probability)
+    raise ValueError(
+        f"the probability of an action that was taken is a number from {LEAST_CHANCE:g} to 1, got {probability!r}; "
+        "leave it out if it is not known"
     )
 
 

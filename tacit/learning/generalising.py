@@ -54,11 +54,13 @@ from tacit.trust.held_out import rest_on_held_out
 
 FIRST_FIT, GROWTH = 250, 1.33
 """Tuples of the first fit, and how many times more there are at each that follows."""
+MANY, STEADY_GROWTH = 4000, 1.5
+"""Tuples from which on, once what is understood is steady, there are so many times more: late fits take longest."""
 LOOKS = 100
 """Over t: the chance that episode t ends with a uniform action once what is understood is steady."""
 UNSTEADY_LOOKS = 0.3
 """That chance until then."""
-FOCUS = 2.0
+FOCUS = 6.0
 """Nats that the held-out tuples of an ending must gain to be looked at as if it had been seen half as often."""
 DRAWS, HOPED = 64, 57
 """Draws of what actions may please, of which each gives one action its chance to be the best; and the one of them, in
@@ -82,7 +84,7 @@ class GeneralisingLearning:
     explores: ClassVar[bool] = False
     remarks: tuple[str, ...] = ()
 
-    def __init__(self, setup: Setup, replayed: Fits = ()) -> None:
+    def __init__(self, setup: Setup, replayed: Fits | None = None) -> None:
         if may_change(setup.layout):
             raise ValueError(
                 "where contexts or feedback are vectors, or contexts are many, labels are those that the layout has "
@@ -124,7 +126,7 @@ class GeneralisingLearning:
         stage.episodes = stage.explored = stage.lessons = episodes
         stage.understanding, stage.sure = understanding, understanding.is_sure
         stage.steady = understanding.is_steady
-        stage._due = int(GROWTH * n) + 1
+        stage._due = stage._next_due(n)
         return stage
 
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
@@ -179,9 +181,9 @@ class GeneralisingLearning:
         A fit beside is begun here, and taken up when it is done; what was adopted when is kept in `fits`, by which a
         run can be replayed.
         """
-        if self._replayed:
-            (n, lessons), later = self._replayed[0], self._replayed[1:]
-            return self._adopt(self._fit(n), n, later) if self.lessons == lessons else self
+        if self._replayed is not None:
+            n, lessons = self._replayed[0] if self._replayed else (0, -1)
+            return self._adopt(self._fit(n), n) if self.lessons == lessons else self
         if self._beside.done:
             n, understanding = self._beside.wait()
             return self._adopt(understanding, n)
@@ -192,6 +194,10 @@ class GeneralisingLearning:
             return self._adopt(self._fit(n), n)
         self._beside.begin(fit_tuples, self._layout, self.tuples.tuples(), *self._known)
         return self
+
+    def replay(self, fits: Fits | None) -> None:
+        """Adopt these fits, in the moments that they tell, and no others; None: adopt what is due, from now on."""
+        self._replayed = fits
 
     def stop(self) -> None:
         """End the process in which fits are made beside, if there is one; a fit that is under way is lost."""
@@ -206,7 +212,7 @@ class GeneralisingLearning:
         """Return what a fit begins with: c, and what was understood so far, if that is sure."""
         return self._settings.decoder.c, self.understanding if self.sure else None
 
-    def _adopt(self, understanding: Understanding, n: int, replayed: Fits = ()) -> GeneralisingLearning:
+    def _adopt(self, understanding: Understanding, n: int) -> GeneralisingLearning:
         """Return the stage that goes on with what the first n tuples told; those since then are learned from, too."""
         for x, s, a, y, *_ in self.tuples.rows[n:]:
             commit(understanding.learn(x, s, a, y))
@@ -218,10 +224,14 @@ class GeneralisingLearning:
         ):  # what was read before anything was understood speaks against nothing
             renewed.ranked = RunningCounts(self.ranked.seen().shape)
         renewed.steady = self.steady or understanding.is_steady
-        renewed._due = int(GROWTH * n) + 1
+        renewed._due = renewed._next_due(n)
         renewed.fits = (*self.fits, (n, self.lessons))
-        renewed._replayed = replayed
+        renewed._replayed = None if self._replayed is None else self._replayed[1:]
         return renewed
+
+    def _next_due(self, n: int) -> int:
+        """Return the number of tuples of the fit after one of n."""
+        return int((STEADY_GROWTH if self.steady and n >= MANY else GROWTH) * n) + 1
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what tuples that were read before they were learned from show of what was understood, worst first."""

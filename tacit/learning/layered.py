@@ -20,7 +20,15 @@ from tacit.learning.generalising import GeneralisingLearning, is_counted
 from tacit.learning.homing import Homing
 from tacit.learning.regrowth import regrow_plan
 from tacit.learning.settings import Settings
-from tacit.learning.stage import LayeredStage, Setup, Stage, best_policy, policy_plan, restore_plan
+from tacit.learning.stage import (
+    LayeredStage,
+    PolicyPlan,
+    Setup,
+    Stage,
+    best_policy,
+    policy_plan,
+    restore_plan,
+)
 from tacit.learning.world import World
 from tacit.planning.transition import TransitionCounts, TransitionEstimate
 from tacit.problem.growth import with_actions, with_context, with_state, with_word
@@ -125,6 +133,18 @@ class Layered:
         if step is None and taken and layout.find(state, taken - 1) == episode.states[-1]:
             return self  # asked again
         return self.laid_out(with_state(layout, taken, state, actions))
+
+    def uniform_plan(self, stage: Stage) -> PolicyPlan:
+        """Return the plan that takes every action that is offered with the same chance."""
+        return PolicyPlan(self.setup.layout.uniform_policy, stage.name, uniform_last=True)
+
+    def followed(self, plan: Plan, step: int, shown: int, action: int, chance: float) -> PolicyPlan:
+        """Return the plan with the chance of an action that somebody else took; the others share what is left."""
+        assert isinstance(plan, PolicyPlan)
+        policy, K = plan.policy.copy(), len(self.layout.actions[step][shown])
+        policy[step, shown, :K] = (1 - chance) / max(K - 1, 1)
+        policy[step, shown, action] = chance
+        return plan._replace(policy=policy, uniform_last=False, target=-1)
 
     def read_context(self, context: object) -> Encoded:
         """Return a context as stages see it."""

@@ -58,6 +58,12 @@ class World(Protocol):
         from 1, is the one that is meant; None if the state must tell.
         """
 
+    def uniform_plan(self, stage: Stage) -> Plan:
+        """Return the plan of an episode that takes every action with the same chance, whatever the stage knows."""
+
+    def followed(self, plan: Plan, step: int, shown: Any, action: int, chance: float) -> Plan:
+        """Return the plan of an episode in which somebody else took an action, by that chance; or raise ValueError."""
+
     def can_end(self, step: int, shown: Any) -> bool:
         """Return whether an episode can end after an action in the state shown at a step."""
 

@@ -10,7 +10,8 @@ import msgspec
 from tacit.service.bodies import Decoded, EpisodeStatus, StepTaken
 from tacit.service.journal import Event
 
-BEGIN, ACT, END, ABANDON, EXPIRE, RETIRE = "begin", "act", "end", "abandon", "expire", "retire"
+BEGIN, ACT, END, ABANDON, EXPIRE = "begin", "act", "end", "abandon", "expire"
+RETIRE, ANCHOR, LOAD, FIT = "retire", "anchor", "load", "fit"
 ENDINGS = {END: "feedback", ABANDON: "abandoned", EXPIRE: "unanswered"}
 """How an episode ended, by the kind of its last event."""
 
@@ -25,6 +26,7 @@ class Account:
     user: str | int | None
     begun: float
     stage: str
+    held: bool = False
     steps: list[StepTaken] = field(default_factory=list)
     ended: str | None = None
     feedback: Any = None
@@ -45,13 +47,23 @@ class Account:
 
     def status(self) -> EpisodeStatus:
         """Return it as an answer."""
-        told = (self.id, self.context, self.user, self.begun, self.stage, list(self.steps), self.ended)
+        told = (
+            self.id,
+            self.context,
+            self.user,
+            self.begun,
+            self.stage,
+            self.held,
+            list(self.steps),
+            self.ended,
+        )
         return EpisodeStatus(*told, self.feedback, self.outcome, self.decoded)
 
     def record(self) -> dict[str, Any]:
         """Return it as a line of the log format."""
         steps = [
-            {"state": step.state, "action": step.action, "probability": step.probability}
+            {"state": step.state, "action": step.action}
+            | ({"probability": step.probability} if step.probability is not None else {})
             | ({"actions": step.actions} if step.actions is not None else {})
             for step in self.steps
         ]
@@ -66,15 +78,8 @@ def begin_account(event: Event) -> Account:
     """Return the account that the first event of an episode opens."""
     body = msgspec.json.decode(event.body)
     assert event.episode is not None
-    return Account(
-        event.episode,
-        body["number"],
-        body["context"],
-        body.get("user"),
-        event.at,
-        body["stage"],
-        last=event.at,
-    )
+    told = (event.episode, body["number"], body["context"], body.get("user"), event.at, body["stage"])
+    return Account(*told, held=body.get("held", False), last=event.at)
 
 
 def fold(events: list[Event]) -> Account | None:

@@ -29,26 +29,75 @@ class Begin(Struct, forbid_unknown_fields=True):
     user: User | None = None
 
 
-class Began(Struct):
-    """An episode that has begun."""
+class Logged(Struct):
+    """A step of an episode that was logged."""
+
+    state: Any
+    action: Any
+    actions: list[Any] | None = None
+
+
+class LoggedBody(Struct):
+    """An episode in the log format; what it holds besides is not read."""
+
+    context: Any
+    steps: Annotated[list[Logged], Meta(min_length=1, max_length=1000)]
+    feedback: Any = None
+
+
+class Label(Struct, forbid_unknown_fields=True):
+    """Episodes to be labelled."""
+
+    episodes: Annotated[list[LoggedBody], Meta(min_length=1, max_length=1000)]
+
+
+class Labels(Struct):
+    """What the feedback of each was taken to mean, in their order; null while that is not known."""
+
+    labels: list[Decoded | None]
+
+
+class AnchorBody(Struct, forbid_unknown_fields=True):
+    """An episode whose outcome is known: who came, the last state, what was said, and how it went."""
+
+    context: Any
+    state: Any
+    feedback: Any
+    reward: Outcome
+
+
+class Anchors(Struct, forbid_unknown_fields=True):
+    """Known outcomes, which diagnoses are checked by from now on."""
+
+    anchors: Annotated[list[AnchorBody], Meta(min_length=1, max_length=1000)]
+
+
+class Began(Struct, omit_defaults=True):
+    """An episode that has begun; one that is `held` out stays uniform, to compare with."""
 
     episode: str
     stage: str
+    held: bool = False
 
 
 class Ask(Struct, forbid_unknown_fields=True):
-    """What is seen now, at which step; `actions` are what can be done, where the layout does not say."""
+    """What is seen now, at which step; `actions` are what can be done, where the layout does not say.
+
+    With `taken` the caller has acted itself, by `probability` if that is known, and the agent learns from it.
+    """
 
     step: Step
     state: Any
     actions: Annotated[list[Any], Meta(min_length=1, max_length=10_000)] | None = None
+    taken: Any | UnsetType = UNSET
+    probability: Chance | None = None
 
 
 class Chosen(Struct):
-    """What to do, and with which chance it was drawn."""
+    """What to do, and with which chance it was drawn; null where the caller acted and did not say."""
 
     action: Any
-    probability: float
+    probability: float | None
     step: int
 
 
@@ -68,7 +117,7 @@ class Decided(Struct):
     episode: str
     stage: str
     action: Any
-    probability: float
+    probability: float | None
     step: int
 
 
@@ -80,7 +129,7 @@ class Feedback(Struct, forbid_unknown_fields=True):
 
 
 class Decoded(Struct):
-    """What feedback was taken to mean: a reward, between which bounds it lies, and how likely the nearer of 0 and 1 is right."""
+    """What feedback was taken to mean: a reward and its bounds; confidence is that the nearer of 0 and 1 is right."""
 
     reward: float
     confidence: float
@@ -101,29 +150,40 @@ class Abandoned(Struct):
     abandoned: bool
 
 
-class StepTaken(Struct):
-    """One step of an episode."""
+class StepTaken(Struct, omit_defaults=True):
+    """One step of an episode; `probability` is null where the caller acted and did not say."""
 
     step: int
     state: Any
     action: Any
-    probability: float
+    probability: float | None
     actions: list[Any] | None = None
+    taken: bool = False
 
 
 class EpisodeStatus(Struct):
-    """All that was said in an episode; `ended` is how: "feedback", "abandoned" or "unanswered", null while it is open."""
+    """All that was said in an episode; it `ended` by "feedback", "abandoned", "unanswered", or null: it is open."""
 
     episode: str
     context: Any
     user: str | int | None
     begun: float
     stage: str
+    held: bool
     steps: list[StepTaken]
     ended: str | None
     feedback: Any = None
     outcome: int | None = None
     decoded: Decoded | None = None
+
+
+class Earning(Struct):
+    """What episodes are decoded to have earned lately: how many were decoded, the mean and its 95 % interval."""
+
+    episodes: int
+    mean: float | None
+    low: float | None
+    high: float | None
 
 
 class FindingBody(Struct):
@@ -149,6 +209,8 @@ class AgentStatus(Struct):
     verdict: str
     basis: str
     findings: list[FindingBody]
+    earning: Earning
+    holdout: Earning
     seed: int
     position: int
     version: str

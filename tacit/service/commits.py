@@ -1,4 +1,4 @@
-"""Group commit: events of many requests are brought to disk together, and each request is answered when its own is there.
+"""Group commit: events of many requests go to disk together, and each request is answered when its own is there.
 
 One thread appends. While it waits for the disk, events gather; it takes all of them at once. What was put first is on
 disk first, so whoever saw the result of an event that is not there yet is answered after it.
@@ -23,8 +23,8 @@ Waiting = tuple[Event | None, "asyncio.Future[int]"]
 class GroupCommit:
     """Appends events in the order in which they are put, many at a time; `put` is called in the event loop's thread.
 
-    If an append fails, it and all that were put since fail with StoreError, and `on_failure` is called in the loop: what
-    agents know is then ahead of the journal. Nothing is appended before `resume`.
+    If an append fails, it and all that were put since fail with StoreError, and `on_failure` is called in the loop:
+    what agents know is then ahead of the journal. Nothing is appended before `resume`.
     """
 
     def __init__(

@@ -7,7 +7,8 @@
 `actions` are those of every state, or of each state of each layer. Contexts and feedback are labels, or a space by its
 kind: `{"kind": "vectors", "dimension": 5}`, `{"kind": "text"}`, `{"kind": "finite", "labels": [...], "open": true}`.
 `text` in place of `layout` makes an agent of conversations. Of settings what is left out is Tacit's own, and "estimate"
-stands for a constant that is estimated. `window` is how many seconds feedback may come late.
+stands for a constant that is estimated. `window` is how many seconds feedback may come late, `holdout` the share
+of episodes that stay uniform, to compare with: all of a user's, where users are named.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Description(Struct, forbid_unknown_fields=True, omit_defaults=True):
     settings: dict[str, Any] = {}
     seed: Annotated[int, Meta(ge=0, le=(1 << 53) - 1)] = 0
     window: Annotated[float, Meta(gt=0, le=366 * DAY)] = DAY
+    holdout: Annotated[float, Meta(ge=0, lt=1)] = 0.0
 
 
 def read_description(content: bytes, kind: str) -> Description:

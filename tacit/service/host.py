@@ -7,44 +7,49 @@ was answered; whoever replays it must come to the same answers.
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections import OrderedDict
-from collections.abc import Iterable
-from pathlib import Path
+import hashlib
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import UNSET
 
-from tacit.agent import Agent
+from tacit.base.checkpoint import CheckpointError
 from tacit.learning.episode import Episode
-from tacit.service.accounts import ABANDON, ACT, BEGIN, END, EXPIRE, RETIRE, Account, begin_account, fold
+from tacit.service.accounts import (
+    ABANDON,
+    ACT,
+    ANCHOR,
+    BEGIN,
+    END,
+    EXPIRE,
+    FIT,
+    LOAD,
+    RETIRE,
+    Account,
+    begin_account,
+)
 from tacit.service.bodies import (
     Abandoned,
     Accepted,
+    Anchors,
     Ask,
     Began,
     Begin,
     Chosen,
     Decide,
     Decided,
-    Decoded,
     Feedback,
+    Label,
+    Labels,
     Retire,
     StepTaken,
 )
-from tacit.service.descriptions import Description, make_agent
-from tacit.service.errors import Refusal, conflict, invalid, not_found
-from tacit.service.journal import AgentRow, Event, Snapshot, Store, StoreError
-
-REMEMBERED = 10_000
-"""Episodes that have ended and are still in memory; of earlier ones the journal is asked."""
-ENCODER = msgspec.json.Encoder()
-
-
-class ReplayError(StoreError):
-    """A journal that does not come to the answers that it holds."""
+from tacit.service.errors import Refusal, conflict, invalid
+from tacit.service.journal import Event
+from tacit.service.labelling import label_episode
+from tacit.service.rebuilding import ENCODER, Rebuilt, decoded_reward, load_agent, save_agent
+from tacit.trust.anchors import Anchor
 
 
 class Answer(NamedTuple):
@@ -55,19 +60,8 @@ class Answer(NamedTuple):
     events: tuple[Event, ...] = ()
 
 
-class Host:
-    """An agent by name, its open episodes and their accounts. Nothing here waits, and one thread calls it."""
-
-    def __init__(self, row: AgentRow, store: Store) -> None:
-        self.row, self._store = row, store
-        self.description = msgspec.json.decode(row.description, type=Description)
-        self.agent: Agent = make_agent(self.description)
-        self.accounts: dict[str, Account] = {}
-        """Those of open episodes, by id, oldest first."""
-        self._closed: OrderedDict[str, Account] = OrderedDict()
-        self.position = 0
-        """Of the last event that was replayed or is on disk."""
-        self.ended = 0
+class Host(Rebuilt):
+    """A live agent: requests become calls of it, and events. Nothing here waits, and one thread calls it."""
 
     def begin(self, body: Begin, at: float) -> Answer:
         """Begin an episode, or answer as when it was begun."""
@@ -75,13 +69,14 @@ class Host:
         if known is not None:
             _check_repeated("context", known.context, body.context)
             _check_repeated("user", known.user, body.user)
-            return Answer(200, Began(known.id, known.stage))
-        episode = _ask_agent("context", self.agent.begin, body.context)
+            return Answer(200, Began(known.id, known.stage, known.held))
+        held = self._is_held(body)
+        episode = _ask_agent("context", self.agent.begin, body.context, held)
         name = str(episode.id) if body.id is None else body.id
         told = {"number": episode.id, "stage": episode.plan.stage, "context": body.context, "user": body.user}
-        event = self._event(name, BEGIN, told, at)
+        event = self._event(name, BEGIN, told | ({"held": True} if held else {}), at)
         self.accounts[name] = begin_account(event)
-        return Answer(201, Began(name, episode.plan.stage), (event,))
+        return Answer(201, Began(name, episode.plan.stage, held), (event,))
 
     def decide(self, body: Decide, at: float) -> Answer:
         """Begin an episode and choose its first action in one."""
@@ -100,6 +95,9 @@ class Host:
             step = account.steps[body.step - 1]
             _check_repeated("state", step.state, body.state)
             _check_repeated("actions", step.actions, body.actions)
+            if step.taken or body.taken is not UNSET:
+                _check_repeated("taken", step.action if step.taken else None, body.taken)
+                _check_repeated("probability", step.probability, body.probability)
             return Answer(200, Chosen(step.action, step.probability, step.step))
         episode = self._open(account)
         if body.step != len(account.steps) + 1:
@@ -108,12 +106,17 @@ class Host:
                 f"steps are taken in order, the next of episode {name!r} is {len(account.steps) + 1}, got {body.step}",
                 "step",
             )
-        action = _ask_agent("state", self.agent.act, episode, body.state, body.actions, body.step)
-        taken = StepTaken(body.step, body.state, action, episode.probability, body.actions)
+        if body.taken is UNSET:
+            action = _ask_agent("state", self.agent.act, episode, body.state, body.actions, body.step)
+            taken = StepTaken(body.step, body.state, action, episode.probability, body.actions)
+        else:
+            told = (episode, body.state, body.taken, body.probability, body.actions)
+            _ask_agent("taken", self.agent.took, *told)
+            taken = StepTaken(body.step, body.state, body.taken, body.probability, body.actions, taken=True)
         event = self._event(name, ACT, taken, at)
         account.steps.append(taken)
         account.last = at
-        return Answer(200, Chosen(action, taken.probability, body.step), (event,))
+        return Answer(200, Chosen(taken.action, taken.probability, body.step), (event,))
 
     def hear(self, name: str, body: Feedback, at: float) -> Answer:
         """Take the feedback of an episode, or answer as when it was taken."""
@@ -125,11 +128,11 @@ class Host:
             return Answer(200, Accepted(True, account.decoded))
         episode = self._open(account)
         _ask_agent("feedback", self.agent.end, episode, body.feedback, body.outcome)
-        decoded = _decoded(episode)
+        decoded = decoded_reward(episode)
         told = {"feedback": body.feedback, "outcome": body.outcome, "decoded": decoded}
         event = self._event(name, END, told, at)
-        self._close(account, event)
-        return Answer(200, Accepted(True, decoded), (event,))
+        self.close(account, event)
+        return Answer(200, Accepted(True, decoded), (event, *self._new_fits(at)))
 
     def abandon(self, name: str, at: float) -> Answer:
         """Close an episode that broke off."""
@@ -138,8 +141,8 @@ class Host:
             return Answer(200, Abandoned(True))
         self.agent.abandon(self._open(account))
         event = self._event(name, ABANDON, {}, at)
-        self._close(account, event)
-        return Answer(200, Abandoned(True), (event,))
+        self.close(account, event)
+        return Answer(200, Abandoned(True), (event, *self._new_fits(at)))
 
     def expire(self, at: float) -> list[Event]:
         """Return the events that close episodes of which nothing was heard for as long as feedback may be late.
@@ -157,9 +160,10 @@ class Host:
                 silent = False
                 self.agent.abandon(episode)
             events.append(
-                self._event(account.id, EXPIRE, {"silent": silent, "decoded": _decoded(episode)}, at)
+                self._event(account.id, EXPIRE, {"silent": silent, "decoded": decoded_reward(episode)}, at)
             )
-            self._close(account, events[-1])
+            self.close(account, events[-1])
+            events += self._new_fits(at)
         return events
 
     def retire(self, body: Retire, at: float) -> Answer:
@@ -169,86 +173,58 @@ class Host:
         told = {"action": body.action, "state": state}
         return Answer(200, told, (self._event(None, RETIRE, told, at),))
 
-    def find(self, name: str) -> Account | None:
-        """Return the account of an episode, open or not, None if there is none."""
-        account = self.accounts.get(name) or self._closed.get(name)
-        return account if account is not None else fold(self._store.read_episode(self.row.number, name))
+    def anchor(self, body: Anchors, at: float) -> Answer:
+        """Take in known outcomes, which diagnoses are checked by."""
+        told = [Anchor(each.context, each.state, each.feedback, each.reward) for each in body.anchors]
+        _ask_agent("anchors", self.agent.diagnose, told)
+        self.anchors += told
+        event = self._event(None, ANCHOR, msgspec.to_builtins(body.anchors), at)
+        return Answer(200, {"anchors": len(self.anchors)}, (event,))
 
-    def recent(self, most: int) -> list[Account]:
-        """Return the episodes that ended last, the latest first."""
-        return [account for account, _ in zip(reversed(self._closed.values()), range(most), strict=False)]
-
-    def snapshot(self) -> bytes:
-        """Return the agent as it is, with what is open; `restore` reads it."""
-        header = {
-            "ended": self.ended,
-            "open": {name: msgspec.to_builtins(account) for name, account in self.accounts.items()},
-        }
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "agent"
-            self.agent.save(path)
-            return ENCODER.encode(header) + b"\n" + path.read_bytes()
-
-    def restore(self, snapshots: Iterable[Snapshot], events: Iterable[Event] | None = None) -> None:
-        """Become what the latest snapshot and the events since then make of the agent."""
-        for snapshot in snapshots:
-            self._load(snapshot)
-            break
-        for event in self._store.read(self.row.number, self.position) if events is None else events:
-            self.replay(event)
-
-    def replay(self, event: Event) -> None:
-        """Do again what an event says, and check that it comes to what it says."""
-        body, name = msgspec.json.decode(event.body), event.episode
-        if event.kind == RETIRE:
-            self.agent.retire(body["action"], body["state"])
-        elif event.kind == BEGIN:
-            assert name is not None
-            episode = self.agent.begin(body["context"])
-            _check_replayed(event, (body["number"], body["stage"]), (episode.id, episode.plan.stage))
-            self.accounts[name] = begin_account(event)
-        else:
-            assert name is not None
-            self._replay_episode(event, body, self.accounts[name])
-        self.position = event.position
-
-    def _replay_episode(self, event: Event, body: dict[str, Any], account: Account) -> None:
-        episode = self.agent.episode(account.number)
-        if event.kind == ACT:
-            action = self.agent.act(episode, body["state"], body.get("actions"), body["step"])
-            _check_replayed(event, (body["action"], body["probability"]), (action, episode.probability))
-            account.take(event)
-            return
-        if event.kind == END:
-            self.agent.end(episode, body["feedback"], body["outcome"])
-        elif event.kind == EXPIRE and body["silent"]:
-            self.agent.end(episode, None)
-        elif event.kind in (ABANDON, EXPIRE):
-            self.agent.abandon(episode)
-        else:
-            raise ReplayError(
-                f"event {event.position} is of the kind {event.kind!r}, which is not known here"
+    def load(self, content: bytes, at: float) -> Answer:
+        """Go on from the file of an agent; before the first episode, so that nothing is lost."""
+        if self.agent.next_episode:
+            raise Refusal(
+                409, "begun", "an agent is loaded before its first episode, this one has begun; make another"
             )
-        if event.kind != ABANDON:
-            _check_replayed(event, body["decoded"], msgspec.to_builtins(_decoded(episode)))
-        self._close(account, event)
+        try:
+            agent = load_agent(content)
+        except CheckpointError as error:
+            raise invalid(f"the file cannot be loaded: {error}") from None
+        if agent.world.to_state().get("layout") != self.agent.world.to_state().get("layout"):
+            raise Refusal(
+                409, "conflict", "the file is of another layout; make the agent with that one", "layout"
+            )
+        for episode in agent.open_episodes:
+            agent.abandon(episode)
+        self.take_over(agent)
+        event = Event(self.row.number, None, LOAD, save_agent(agent), at)
+        return Answer(200, {"loaded": agent.next_episode}, (event,))
 
-    def _load(self, snapshot: Snapshot) -> None:
-        header, _, content = snapshot.data.partition(b"\n")
-        kept = msgspec.json.decode(header)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "agent"
-            path.write_bytes(content)
-            self.agent = Agent.load(os.fspath(path))
-        self.accounts = {name: msgspec.convert(told, Account) for name, told in kept["open"].items()}
-        self.ended, self.position = kept["ended"], snapshot.position
+    def label(self, body: Label) -> Labels:
+        """Return what the feedback of logged episodes is taken to mean now."""
+        return Labels([_ask_agent("episodes", label_episode, self.agent, each) for each in body.episodes])
 
-    def known(self, name: str) -> Account:
-        """Return the account of an episode, open or not, or raise Refusal."""
-        account = self.find(name)
-        if account is None:
-            raise not_found("episode", name, f"begin one with POST /v1/agents/{self.row.name}/episodes")
-        return account
+    def _is_held(self, body: Begin) -> bool:
+        """Return whether an episode stays uniform: always so for a user, or for an id."""
+        share = self.description.holdout
+        if share == 0:
+            return False
+        name = (
+            body.user
+            if body.user is not None
+            else body.id
+            if body.id is not None
+            else self.agent.next_episode
+        )
+        drawn = hashlib.sha256(f"{self.description.seed}:{name}".encode()).digest()
+        return int.from_bytes(drawn[:8]) < share * 2**64
+
+    def _new_fits(self, at: float) -> list[Event]:
+        """Return events for fits that the agent has taken up since the last: when that was, only it can know."""
+        fits = getattr(self.agent.stage, "fits", ())[self.fits :]
+        self.fits += len(fits)
+        return [self._event(None, FIT, list(fit), at) for fit in fits]
 
     def _check_first(self, body: Decide) -> None:
         """Raise Refusal if a state cannot be shown first: an episode begun for it would stay open for nothing."""
@@ -265,14 +241,6 @@ class Host:
         raise Refusal(
             409, "ended", f"episode {account.id!r} has ended ({account.ended}); begin another", "episode"
         )
-
-    def _close(self, account: Account, event: Event) -> None:
-        account.take(event)
-        self.accounts.pop(account.id, None)
-        self._closed[account.id] = account
-        self.ended += 1
-        if len(self._closed) > REMEMBERED:
-            self._closed.popitem(last=False)
 
     def _event(self, episode: str | None, kind: str, body: Any, at: float) -> Event:
         return Event(self.row.number, episode, kind, ENCODER.encode(body), at)
@@ -291,19 +259,3 @@ def _check_repeated(field: str, known: Any, given: Any) -> None:
         raise conflict(
             field, known, given, "a repeated request says the same; use another id for another episode"
         )
-
-
-def _check_replayed(event: Event, known: Any, found: Any) -> None:
-    if known != found:
-        raise ReplayError(
-            f"event {event.position} ({event.kind} of episode {event.episode!r}) was answered {known!r}, its replay "
-            f"comes to {found!r}; run the version of Tacit that wrote it once more, so that it leaves a snapshot"
-        )
-
-
-def _decoded(episode: Episode) -> Decoded | None:
-    reward = episode.decoded_reward
-    if reward is None:
-        return None
-    low, high = episode.decoded_interval or (reward, reward)
-    return Decoded(reward, max(reward, 1 - reward), low, high)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from importlib.metadata import version
 from typing import Any
 
 import msgspec
 
 from tacit.service.accounts import BEGIN, Account, begin_account
-from tacit.service.bodies import AgentStatus, FindingBody
+from tacit.service.bodies import AgentStatus, Earning, FindingBody
 from tacit.service.commits import GroupCommit
 from tacit.service.descriptions import Description, check_same
 from tacit.service.errors import Refusal, invalid, not_found, unready
@@ -152,7 +153,7 @@ class House:
 
     def status(self, host: Host) -> AgentStatus:
         """Return how an agent is doing."""
-        diagnosis, agent = host.agent.diagnose(), host.agent
+        diagnosis, agent = host.agent.diagnose(host.anchors), host.agent
         return AgentStatus(
             name=host.row.name,
             stage=agent.stage.name,
@@ -167,6 +168,8 @@ class House:
                 FindingBody(each.code, each.severity, each.where, each.evidence, each.remedy)
                 for each in diagnosis.findings
             ],
+            earning=earning_of(host.earned[False]),
+            holdout=earning_of(host.earned[True]),
             seed=agent.seed,
             position=host.position,
             version=version("tacit"),
@@ -240,6 +243,20 @@ class House:
             self._snapshotted[row.number] = host.position
             hosts[row.name] = host
         return hosts
+
+
+def earning_of(rewards: Collection[float]) -> Earning:
+    """Return the mean of decoded rewards and its 95 % interval.
+
+    >>> earning_of([1.0, 0.0, 1.0, 1.0])
+    Earning(episodes=4, mean=0.75, low=0.26, high=1.0)
+    """
+    n = len(rewards)
+    if n == 0:
+        return Earning(0, None, None, None)
+    mean = sum(rewards) / n
+    spread = 1.96 * math.sqrt(sum((each - mean) ** 2 for each in rewards) / max(n - 1, 1) / n)
+    return Earning(n, round(mean, 6), round(max(mean - spread, 0.0), 6), round(min(mean + spread, 1.0), 6))
 
 
 def stop_fits(host: Host) -> None:

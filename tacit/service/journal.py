@@ -46,7 +46,7 @@ class Snapshot(NamedTuple):
 
 
 class Store(Protocol):
-    """What keeps agents, their events and snapshots. Threads may share one; every method raises StoreError if it fails."""
+    """What keeps agents, their events and snapshots. Threads may share one; what fails raises StoreError."""
 
     def create_agent(self, name: str, description: bytes, at: float) -> AgentRow:
         """Return the new agent; its name must be that of no other that was not deleted, or ValueError is raised."""
@@ -61,7 +61,7 @@ class Store(Protocol):
         ...
 
     def append(self, events: Sequence[Event]) -> list[int]:
-        """Return the positions of the events, once all of them are on disk; if it raises, none is."""
+        """Return the positions of the events, once all of them are on disk; if it raises, none is, or it says so."""
         ...
 
     def read(self, agent: int, after: int = 0, limit: int | None = None) -> Iterator[Event]:

@@ -14,7 +14,9 @@ from typing import NamedTuple
 from tacit.service.journal import StoreError
 
 NAMED = re.compile(r"(\d{4})_(\w+)\.(\w+)\.sql")
-BOOKKEEPING = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied TEXT NOT NULL)"
+BOOKKEEPING = """
+CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied TEXT NOT NULL)
+"""
 """The one table that no migration makes: which of them were applied, and when."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from tacit.service.bodies import ErrorBody
-from tacit.service.routes import ENDPOINTS, JSON, LINES, Endpoint
+from tacit.service.routes import BYTES, ENDPOINTS, JSON, LINES, Endpoint
 from tacit.service.watching import EVENTS
 
 REFUSALS = {
@@ -43,7 +43,7 @@ def describe_service(endpoints: Sequence[Endpoint] = ENDPOINTS) -> dict[str, Any
     schemas, components = msgspec.json.schema_components(
         [*kinds, ErrorBody], ref_template="#/components/schemas/{name}"
     )
-    known = {kind: schema for kind, schema in zip([*kinds, ErrorBody], schemas, strict=True)}
+    known = dict(zip([*kinds, ErrorBody], schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, known)
@@ -78,6 +78,9 @@ def _operation(endpoint: Endpoint, known: dict[type, dict[str, Any]]) -> dict[st
     }
     if endpoint.takes is not None:
         told["requestBody"] = {"required": True, "content": {JSON: {"schema": known[endpoint.takes]}}}
+    elif endpoint.do.__name__ == "put_checkpoint":
+        file = {"type": "string", "format": "binary"}
+        told["requestBody"] = {"required": True, "content": {BYTES: {"schema": file}}}
     return told
 
 
@@ -87,6 +90,11 @@ def _given(endpoint: Endpoint, known: dict[type, dict[str, Any]]) -> dict[str, A
     if endpoint.do.__name__ in STREAMS:
         words, kind = STREAMS[endpoint.do.__name__]
         return {"description": words, "content": {kind: {"schema": {"type": "string"}}}}
+    if endpoint.do.__name__ == "get_checkpoint":
+        return {
+            "description": "a file",
+            "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}},
+        }
     if endpoint.statuses == (204,):
         return {"description": "done"}
     return {"description": "done", "content": {JSON: {"schema": {"type": "object"}}}}

@@ -18,6 +18,7 @@ from tacit.service.bodies import (
     ActionChance,
     AgentList,
     AgentStatus,
+    Anchors,
     Ask,
     Began,
     Begin,
@@ -26,6 +27,8 @@ from tacit.service.bodies import (
     Decided,
     EpisodeStatus,
     Feedback,
+    Label,
+    Labels,
     PolicyBody,
     PolicyRow,
     Retire,
@@ -35,16 +38,20 @@ from tacit.service.errors import Refusal, invalid
 from tacit.service.host import Host
 from tacit.service.house import RETRY_AFTER, House
 from tacit.service.journal import StoreError
+from tacit.service.rebuilding import save_agent
 from tacit.service.watching import Watchers
 
 T = TypeVar("T")
 JSON = "application/json"
 LINES = "application/jsonl"
+BYTES = "application/octet-stream"
 MOST_BYTES = 1 << 20
 """Of the body of a request."""
+MOST_FILE = 1 << 28
+"""Of the file of an agent."""
 ENCODER = msgspec.json.Encoder()
 DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
-    kind: msgspec.json.Decoder(kind) for kind in (Begin, Ask, Decide, Feedback, Retire)
+    kind: msgspec.json.Decoder(kind) for kind in (Begin, Ask, Decide, Feedback, Retire, Anchors, Label)
 }
 
 Answering = Callable[[House, Request], Awaitable[Response]]
@@ -72,13 +79,13 @@ async def read_body(request: Request, kind: type[T]) -> T:
         raise invalid(f"the body is not as it should be: {error}; see /docs") from None
 
 
-async def read_bytes(request: Request) -> bytes:
+async def read_bytes(request: Request, most: int = MOST_BYTES) -> bytes:
     """Return the body of a request, or raise Refusal if it is too large."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > MOST_BYTES:
-            raise Refusal(413, "too-large", f"a body has at most {MOST_BYTES:,} bytes; send less")
+        if size > most:
+            raise Refusal(413, "too-large", f"a body has at most {most:,} bytes; send less")
         parts.append(part)
     return b"".join(parts)
 
@@ -180,6 +187,30 @@ async def get_policy(house: House, request: Request) -> Response:
     return answer(PolicyBody(context, rows))
 
 
+async def anchor(house: House, request: Request) -> Response:
+    """Answer POST /v1/agents/{name}/anchors."""
+    host = host_of(house, request)
+    done = await house.do(host, host.anchor, await read_body(request, Anchors))
+    return answer(done.body)
+
+
+async def label(house: House, request: Request) -> Response:
+    """Answer POST /v1/agents/{name}/label."""
+    return answer(host_of(house, request).label(await read_body(request, Label)))
+
+
+async def get_checkpoint(house: House, request: Request) -> Response:
+    """Answer GET /v1/agents/{name}/checkpoint: the agent's file."""
+    return Response(save_agent(host_of(house, request).agent), media_type=BYTES)
+
+
+async def put_checkpoint(house: House, request: Request) -> Response:
+    """Answer PUT /v1/agents/{name}/checkpoint."""
+    host = host_of(house, request)
+    done = await house.do(host, host.load, await read_bytes(request, MOST_FILE))
+    return answer(done.body)
+
+
 async def export(house: House, request: Request) -> Response:
     """Answer GET /v1/agents/{name}/export: a stream of lines."""
     return StreamingResponse(house.export(host_of(house, request)), media_type=LINES)
@@ -221,6 +252,12 @@ ENDPOINTS = (
     Endpoint("GET", f"{AGENT}/policy", get_policy, "What is taken to be best", "admin", None, PolicyBody),
     Endpoint("GET", "/v1/watch", watch_all, "All agents, as events whenever they change", "admin"),
     Endpoint("GET", f"{AGENT}/watch", watch, "An agent, as events whenever it changes", "admin"),
+    Endpoint("POST", f"{AGENT}/anchors", anchor, "Give known outcomes", "admin", Anchors),
+    Endpoint(
+        "POST", f"{AGENT}/label", label, "What feedback of logged episodes means", "admin", Label, Labels
+    ),
+    Endpoint("GET", f"{AGENT}/checkpoint", get_checkpoint, "The agent as a file", "admin"),
+    Endpoint("PUT", f"{AGENT}/checkpoint", put_checkpoint, "Go on from the file of an agent", "admin"),
     Endpoint("GET", f"{AGENT}/export", export, "All episodes in the log format", "admin"),
 )
 """Everything that the service answers under /v1."""

@@ -1,4 +1,4 @@
-"""How the service runs: the journal is opened, agents are rebuilt, then requests are answered until it is told to stop."""
+"""How the service runs: the journal is opened, agents are rebuilt, requests are answered until it is told to stop."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from tacit.service.house import House
 from tacit.service.journal import Store
 from tacit.service.openapi import describe_service
 from tacit.service.page import page_routes
+from tacit.service.postgres import PostgresStore
 from tacit.service.routes import answer, make_app, refuse
 from tacit.service.sqlite import SqliteStore
 
@@ -32,8 +33,6 @@ JOURNAL = "journal.sqlite"
 def open_store(data: Path, database: str | None = None) -> Store:
     """Return the store of a service: SQLite in its folder, or the PostgreSQL that `database` names."""
     if database is not None:
-        from tacit.service.postgres import PostgresStore
-
         return PostgresStore(database)
     data.mkdir(parents=True, exist_ok=True)
     return SqliteStore(data / JOURNAL)
@@ -109,9 +108,8 @@ def make_server(service: Starlette) -> uvicorn.Server:
         ws="none",
     )
     server = uvicorn.Server(config)
-    service.state.watchers.stopping = lambda: (
-        server.should_exit
-    )  # their streams would never end by themselves
+    # Streams of those who watch would never end by themselves.
+    service.state.watchers.stopping = lambda: server.should_exit
     return server
 
 

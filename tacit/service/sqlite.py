@@ -13,15 +13,15 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from tacit.service.faults import explain_sqlite, name_is_taken
 from tacit.service.journal import AgentRow, Event, Snapshot, StoreError
 from tacit.service.migrating import BOOKKEEPING, Migration, migrate
+from tacit.service.paging import iterate_pages
 from tacit.service.pool import Pool
 from tacit.service.sole_use import SoleUse
-from tacit.service.sqlite_faults import explain
 
-PAGE = 1000
-"""Events that are read at once: a few hundred kilobytes."""
 PATIENCE = 5.0
 """Seconds to wait for a lock that another program holds, such as one that copies the file."""
 
@@ -33,6 +33,7 @@ class SqliteStore:
     """What keeps agents, their events and snapshots in the file `path`; one store at a time may have it open.
 
     >>> import tempfile
+    >>> from contextlib import closing
     >>> with tempfile.TemporaryDirectory() as folder, closing(SqliteStore(f"{folder}/tacit.db")) as store:
     ...     shop = store.create_agent("shop", b"{}", at=0.0).number
     ...     store.append([Event(shop, "e1", "begin", b"{}", 1.0), Event(shop, "e1", "end", b"{}", 2.0)])
@@ -59,9 +60,7 @@ class SqliteStore:
         """Return the new agent; its name must be that of no other that was not deleted, or ValueError is raised."""
         with self._write() as writer:
             if writer.execute("SELECT 1 FROM agents WHERE name = ? AND deleted IS NULL", [name]).fetchone():
-                raise ValueError(
-                    f"an agent's name must be that of no other, and {name!r} is taken; choose another, or delete that agent"
-                )
+                raise name_is_taken(name)
             row = "INSERT INTO agents (name, description, created) VALUES (?, ?, ?) RETURNING number"
             (number,) = writer.execute(row, [name, description, at]).fetchone()
         return AgentRow(number, name, description, at)
@@ -89,16 +88,13 @@ class SqliteStore:
 
     def read(self, agent: int, after: int = 0, limit: int | None = None) -> Iterator[Event]:
         """Yield events of an agent in order, from the first whose position is greater."""
-        query = f"{EVENT} WHERE agent = :agent AND position > :after AND {LIVE} ORDER BY position LIMIT :page"
-        left = limit
-        while left is None or left > 0:
-            page = PAGE if left is None else min(PAGE, left)
+        query = f"{EVENT} WHERE agent = :agent AND position > :after AND {LIVE} ORDER BY position LIMIT :most"
+
+        def fetch(after: int, most: int) -> list[tuple[Any, ...]]:
             with self._read() as reader:
-                rows = reader.execute(query, {"agent": agent, "after": after, "page": page}).fetchall()
-            yield from map(Event._make, rows)
-            if len(rows) < page:
-                return
-            after, left = rows[-1][-1], None if left is None else left - page
+                return reader.execute(query, {"agent": agent, "after": after, "most": most}).fetchall()
+
+        return iterate_pages(fetch, after, limit)
 
     def read_episode(self, agent: int, episode: str) -> list[Event]:
         """Return the events of an episode in order; none if there is no such episode."""
@@ -196,7 +192,7 @@ class SqliteStore:
         try:
             yield
         except (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError) as error:
-            raise StoreError(explain(error, self.path)) from error
+            raise StoreError(explain_sqlite(error, self.path)) from error
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

@@ -131,6 +131,17 @@ class Conversations:
             self._check_decodable(offered)
         return taken, Turn(heard, offered, _so_far(episode, heard))
 
+    def uniform_plan(self, stage: Stage) -> TalkPlan:
+        """Return the plan that takes every candidate with the same chance."""
+        return TalkPlan(stage.name, explores=True)
+
+    def followed(self, plan: Plan, step: int, shown: Turn, action: int, chance: float) -> Plan:
+        """Raise ValueError: conversations are learned from choices of Tacit's own."""
+        raise ValueError(
+            f"of conversations only choices of the agent's own are learned from, got {shown.candidates[action]!r} that "
+            "somebody took; use a layout with states and actions, or fit a model to the logs"
+        )
+
     def can_end(self, step: int, shown: Turn) -> bool:
         """Return whether the settings let conversations end before the last choice."""
         return self.settings.ends_early

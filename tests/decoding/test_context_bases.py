@@ -1,5 +1,7 @@
 """Contexts as numbers that are learned on: no scale, constant or duplicate matters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,15 +55,20 @@ def test_one_context_is_read_as_many_are(x):
     assert constant_basis()(x[7]).tolist() == [1.0]
 
 
-@pytest.mark.parametrize("regions", [False, True])
-def test_a_basis_that_was_saved_is_the_same(regions):
+@pytest.mark.parametrize("terms", ["linear", "regions", "pair"])
+def test_a_basis_that_was_saved_is_the_same(terms):
     generator = np.random.default_rng(2)
     x = generator.normal(size=(100, 70))
     basis = fit_basis(x)
-    if regions:
+    if terms == "regions":
         basis = with_regions(basis, x, 5, generator)
+    if terms == "pair":
+        basis = replace(basis, pair=np.array([3, 41]))
+    assert basis.kind == terms
     restored = Basis.from_state(basis.to_state(), 70)
     np.testing.assert_array_equal(basis(x), restored(x))
+    np.testing.assert_allclose(basis(x)[7], restored(x[7]))
+    assert basis(x).shape == (100, restored.n_terms)
 
 
 def test_regions_are_clouds():
@@ -80,3 +87,15 @@ def test_on_one_scale_features_keep_their_proportions():
     np.testing.assert_allclose(own(x)[:, 1:].std(axis=0), 1)
     spread = one(x)[:, 1:].std(axis=0)
     np.testing.assert_allclose(spread[1] / spread[0], 0.01, rtol=0.2)
+
+
+def test_regions_with_slopes_have_both_and_are_saved(x):
+    regions = with_regions(fit_basis(x), x, 5, np.random.default_rng(1))
+    sloping = replace(regions, slopes=0.1)
+    assert (sloping.n_regions, sloping.n_terms) == (5, 9)
+    u = sloping(x)
+    np.testing.assert_array_equal(u[:, :6], regions(x))
+    np.testing.assert_allclose(u[:, 6:], 0.1 * fit_basis(x)(x)[:, 1:])
+    np.testing.assert_allclose(sloping(x[3]), u[3])
+    restored = Basis.from_state(sloping.to_state(), 3)
+    np.testing.assert_array_equal(restored(x), u)

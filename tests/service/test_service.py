@@ -1,44 +1,16 @@
 """The service over HTTP: episodes, repeats, refusals, restarts; always on a real journal."""
 
-import time
-
 import msgspec
 import numpy as np
 import pytest
-from serving import SHOP, Caller, Clock, serving, shop
+from serving import SHOP, Caller, Clock, rebuilt, refusal, serving, shop, wait_until
 
 import tacit
 from tacit.envs.synthetic import synthetic
 from tacit.service.descriptions import Description, complete, make_agent
-from tacit.service.host import Host
 from tacit.service.journal import StoreError
 from tacit.service.serving import JOURNAL
 from tacit.service.sqlite import SqliteStore
-
-
-def refusal(response):
-    error = response.json()["error"]
-    return response.status_code, error["code"], error.get("field")
-
-
-def rebuilt(folder, name="shop"):
-    """Return the agent that the journal alone makes, from its first event on."""
-    store = SqliteStore(folder / JOURNAL)
-    try:
-        row = next(row for row in store.agents() if row.name == name)
-        host = Host(row, store)
-        host.restore([])
-        return host.snapshot()
-    finally:
-        store.close()
-
-
-def wait_until(holds):
-    for _ in range(300):
-        if holds():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it took too long")
 
 
 def test_an_episode(tmp_path):
@@ -201,9 +173,9 @@ def test_the_same_is_decided_as_in_process(tmp_path):
                 states.append(observed["state"])
             agent.end(episode, info["feedback"])
             steps = [int(state) for state in states[:-1]]
-            assert caller.play(int(context), steps, int(info["feedback"])) == list(
+            assert caller.play(int(context), steps, int(info["feedback"])) == [
                 step.action for step in episode.steps
-            )
+            ]
             observed, _ = env.reset()
         policy = client.get("/v1/agents/paper/policy", params={"context": "0"}).json()["policy"]
     expected = agent.policy(0)

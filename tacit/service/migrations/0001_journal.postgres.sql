@@ -16,8 +16,11 @@ CREATE TABLE events (
     episode TEXT COLLATE "C",
     kind TEXT NOT NULL,
     body BYTEA NOT NULL,
-    at DOUBLE PRECISION NOT NULL
+    at DOUBLE PRECISION NOT NULL,
+    batch UUID
 );
+-- The first event of each group that was appended at once has the group's number, by which it is found.
+CREATE UNIQUE INDEX events_by_batch ON events (batch) WHERE batch IS NOT NULL;
 CREATE INDEX events_by_agent ON events (agent, position);
 CREATE INDEX events_by_episode ON events (agent, episode, position) WHERE episode IS NOT NULL;
 

@@ -1,0 +1,232 @@
+"""An agent as its journal makes it: from a snapshot, and from events that are done again and must come to the same."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import OrderedDict, deque
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tacit.agent import Agent
+from tacit.learning.episode import Episode
+from tacit.learning.generalising import Fits, GeneralisingLearning
+from tacit.service.accounts import (
+    ABANDON,
+    ACT,
+    ANCHOR,
+    BEGIN,
+    END,
+    EXPIRE,
+    FIT,
+    LOAD,
+    RETIRE,
+    Account,
+    begin_account,
+    fold,
+)
+from tacit.service.bodies import Decoded, StepTaken
+from tacit.service.descriptions import Description, make_agent
+from tacit.service.errors import not_found
+from tacit.service.journal import AgentRow, Event, Snapshot, Store, StoreError
+from tacit.service.labelling import decoded_of
+from tacit.trust.anchors import Anchor
+
+REMEMBERED = 10_000
+"""Episodes that have ended and are still in memory; of earlier ones the journal is asked."""
+LATELY = 2_000
+"""Episodes, of each kind, that what was earned lately is averaged over."""
+ENCODER = msgspec.json.Encoder()
+
+
+class ReplayError(StoreError):
+    """A journal that does not come to the answers that it holds."""
+
+
+class Rebuilt:
+    """An agent by name, its open episodes and their accounts. Nothing here waits, and one thread calls it."""
+
+    def __init__(self, row: AgentRow, store: Store) -> None:
+        self.row, self._store = row, store
+        self.description = msgspec.json.decode(row.description, type=Description)
+        self.agent: Agent = make_agent(self.description)
+        self.accounts: dict[str, Account] = {}
+        """Those of open episodes, by id, oldest first."""
+        self.closed: OrderedDict[str, Account] = OrderedDict()
+        """Those of episodes that have ended, the latest last."""
+        self.earned: dict[bool, deque[float]] = {held: deque(maxlen=LATELY) for held in (False, True)}
+        """What the latest episodes are decoded to have earned; True: of those that are held out."""
+        self.anchors: list[Anchor] = []
+        self.position = 0
+        """Of the last event that was replayed or is on disk."""
+        self.ended = 0
+        self.fits = 0
+        """How many fits of the stage are in the journal."""
+        self._to_come: Fits | None = None
+
+    def find(self, name: str) -> Account | None:
+        """Return the account of an episode, open or not, None if there is none."""
+        account = self.accounts.get(name) or self.closed.get(name)
+        return account if account is not None else fold(self._store.read_episode(self.row.number, name))
+
+    def known(self, name: str) -> Account:
+        """Return the account of an episode, open or not, or raise Refusal."""
+        account = self.find(name)
+        if account is None:
+            raise not_found("episode", name, f"begin one with POST /v1/agents/{self.row.name}/episodes")
+        return account
+
+    def recent(self, most: int) -> list[Account]:
+        """Return the episodes that ended last, the latest first."""
+        return list(islice(reversed(self.closed.values()), most))
+
+    def snapshot(self) -> bytes:
+        """Return the agent as it is, with what is open; `restore` reads it."""
+        header = {
+            "ended": self.ended,
+            "fits": self.fits,
+            "open": {name: msgspec.to_builtins(account) for name, account in self.accounts.items()},
+            "earned": [list(self.earned[False]), list(self.earned[True])],
+            "anchors": self.anchors,
+        }
+        return ENCODER.encode(header) + b"\n" + save_agent(self.agent)
+
+    def restore(self, snapshots: Iterable[Snapshot]) -> None:
+        """Become what the latest snapshot and the events since then make of the agent."""
+        for snapshot in islice(snapshots, 1):
+            self._load(snapshot)
+        events = self._store.read(self.row.number, self.position)
+        if isinstance(self.agent.stage, GeneralisingLearning):
+            kept = list(events)  # what was fitted when must be known before it is due
+            self._replay_fits(tuple(_fit(event) for event in kept if event.kind == FIT))
+            events = iter(kept)
+        for event in events:
+            self.replay(event)
+        self._replay_fits(None)
+
+    def replay(self, event: Event) -> None:
+        """Do again what an event says, and check that it comes to what it says."""
+        name = event.episode
+        if event.kind == LOAD:
+            self.take_over(load_agent(event.body))
+        elif name is not None:
+            self._replay_episode(event, msgspec.json.decode(event.body), name)
+        else:
+            self._replay_agent(event, msgspec.json.decode(event.body))
+        self.position = event.position
+
+    def take_over(self, agent: Agent) -> None:
+        """Go on with another agent in place of one that has not begun."""
+        self.agent, self.fits = agent, len(getattr(agent.stage, "fits", ()))
+        self._replay_fits(self._to_come)
+
+    def close(self, account: Account, event: Event) -> None:
+        """Write down how an episode ended."""
+        account.take(event)
+        self.accounts.pop(account.id, None)
+        self.closed[account.id] = account
+        self.ended += 1
+        if account.decoded is not None:
+            self.earned[account.held].append(account.decoded.reward)
+        if len(self.closed) > REMEMBERED:
+            self.closed.popitem(last=False)
+
+    def _replay_fits(self, fits: Fits | None) -> None:
+        """Let the stage adopt the fits that the journal has, and no others; None: go on by itself."""
+        self._to_come = fits
+        if isinstance(self.agent.stage, GeneralisingLearning):
+            self.agent.stage.replay(fits)
+
+    def _replay_agent(self, event: Event, body: Any) -> None:
+        if event.kind == RETIRE:
+            self.agent.retire(body["action"], body["state"])
+        elif event.kind == ANCHOR:
+            self.anchors += [Anchor(**each) for each in body]
+        elif event.kind == FIT:
+            self.fits += 1
+        else:
+            raise ReplayError(
+                f"event {event.position} is of the kind {event.kind!r}, which is not known here"
+            )
+
+    def _replay_episode(self, event: Event, body: dict[str, Any], name: str) -> None:
+        if event.kind == BEGIN:
+            episode = self.agent.begin(body["context"], body.get("held", False))
+            check_replayed(event, (body["number"], body["stage"]), (episode.id, episode.plan.stage))
+            self.accounts[name] = begin_account(event)
+            return
+        account = self.accounts[name]
+        episode = self.agent.episode(account.number)
+        if event.kind == ACT:
+            self._replay_step(event, msgspec.convert(body, StepTaken), episode)
+            account.take(event)
+            return
+        if event.kind == END:
+            self.agent.end(episode, body["feedback"], body["outcome"])
+        elif event.kind == EXPIRE and body["silent"]:
+            self.agent.end(episode, None)
+        elif event.kind in (ABANDON, EXPIRE):
+            self.agent.abandon(episode)
+        else:
+            raise ReplayError(
+                f"event {event.position} is of the kind {event.kind!r}, which is not known here"
+            )
+        if event.kind != ABANDON:
+            check_replayed(event, body["decoded"], msgspec.to_builtins(decoded_reward(episode)))
+        self.close(account, event)
+
+    def _replay_step(self, event: Event, step: StepTaken, episode: Episode) -> None:
+        if step.taken:
+            self.agent.took(episode, step.state, step.action, step.probability, step.actions)
+            return
+        action = self.agent.act(episode, step.state, step.actions, step.step)
+        check_replayed(event, (step.action, step.probability), (action, episode.probability))
+
+    def _load(self, snapshot: Snapshot) -> None:
+        header, _, content = snapshot.data.partition(b"\n")
+        kept = msgspec.json.decode(header)
+        self.agent = load_agent(content)
+        self.accounts = {name: msgspec.convert(told, Account) for name, told in kept["open"].items()}
+        self.ended, self.fits, self.position = kept["ended"], kept["fits"], snapshot.position
+        for held, rewards in zip((False, True), kept["earned"], strict=True):
+            self.earned[held].extend(rewards)
+        self.anchors = [Anchor(**told) for told in kept["anchors"]]
+
+
+def save_agent(agent: Agent) -> bytes:
+    """Return an agent's file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "agent"
+        agent.save(path)
+        return path.read_bytes()
+
+
+def load_agent(content: bytes) -> Agent:
+    """Return the agent of a file, or raise CheckpointError."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "agent"
+        path.write_bytes(content)
+        return Agent.load(os.fspath(path))
+
+
+def decoded_reward(episode: Episode) -> Decoded | None:
+    """Return what the feedback of an episode was taken to mean."""
+    return decoded_of(episode.decoded_reward, episode.decoded_interval)
+
+
+def check_replayed(event: Event, known: Any, found: Any) -> None:
+    """Raise ReplayError unless an event comes to what it says."""
+    if known != found:
+        raise ReplayError(
+            f"event {event.position} ({event.kind} of episode {event.episode!r}) was answered {known!r}, its replay "
+            f"comes to {found!r}; run the version of Tacit that wrote it once more, so that it leaves a snapshot"
+        )
+
+
+def _fit(event: Event) -> tuple[int, int]:
+    tuples, lessons = msgspec.json.decode(event.body)
+    return tuples, lessons

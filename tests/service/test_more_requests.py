@@ -1,0 +1,156 @@
+"""Shadow mode, holdout, known outcomes, labels, files of agents, fits that are made beside."""
+
+import msgspec
+import numpy as np
+import pytest
+from serving import SHOP, Caller, rebuilt, refusal, serving, shop, wait_until
+
+import tacit
+from tacit.service.rebuilding import load_agent
+
+
+def test_what_the_caller_did_is_learned_from(tmp_path):
+    with shop(tmp_path) as caller:
+        caller.begin("new", id="a")
+        acted = caller.act("a", 1, "start", taken="show", probability=0.25)
+        assert acted.json() == {"action": "show", "probability": 0.25, "step": 1}
+        assert caller.act("a", 2, "cart", taken="offer").json()["probability"] is None
+        assert caller.act("a", 2, "cart", taken="offer").status_code == 200
+        assert refusal(caller.act("a", 2, "cart", taken="ask")) == (409, "conflict", "taken")
+        assert refusal(caller.act("a", 1, "start", taken="show", probability=0.5)) == (
+            409,
+            "conflict",
+            "probability",
+        )
+        caller.hear("a", "thanks")
+        caller.begin("new", id="b")
+        assert refusal(caller.act("b", 1, "start", taken="sing")) == (422, "invalid", "taken")
+        before = caller.host.snapshot()
+        line = msgspec.json.decode(caller.client.get("/v1/agents/shop/export").content)
+        assert line["steps"] == [
+            {"state": "start", "action": "show", "probability": 0.25},
+            {"state": "cart", "action": "offer"},
+        ]
+    assert rebuilt(tmp_path) == before
+
+
+def test_a_share_of_users_is_held_out(tmp_path):
+    with serving(tmp_path) as client:
+        caller = Caller(client)
+        assert caller.put(SHOP | {"holdout": 0.3}).status_code == 201
+        held = {}
+        for n in range(200):
+            user = f"u{n % 50}"
+            began = caller.begin("new", user=user, id=f"e{n}").json()
+            held.setdefault(user, set()).add(began.get("held", False))
+            caller.act(f"e{n}", 1, "start")
+            caller.act(f"e{n}", 2, "cart")
+            caller.hear(f"e{n}", "thanks")
+        assert all(len(each) == 1 for each in held.values())  # always so for a user
+        share = sum(True in each for each in held.values()) / 50
+        assert 0.12 < share < 0.5
+        before = caller.host.snapshot()
+        assert client.get("/v1/agents/shop").json()["holdout"]["episodes"] >= 0
+    assert rebuilt(tmp_path) == before
+
+
+def test_known_outcomes_check_the_diagnosis(tmp_path):
+    with shop(tmp_path) as caller:
+        told = [{"context": "new", "state": "cart", "feedback": "thanks", "reward": 1}] * 3
+        assert caller.post("/anchors", anchors=told).json() == {"anchors": 3}
+        wrong = [told[0] | {"state": "nowhere"}]
+        assert refusal(caller.post("/anchors", anchors=wrong)) == (422, "invalid", "anchors")
+        codes = {each["code"] for each in caller.client.get("/v1/agents/shop").json()["findings"]}
+        assert "anchors-undecided" in codes
+    with shop(tmp_path) as caller:
+        assert len(caller.host.anchors) == 3
+
+
+def learn(caller, episodes):
+    """Play a shop in which offering pleases the new and showing those who are back, in other words."""
+    generator, best = np.random.default_rng(1), {"new": "offer", "back": "show"}
+    for _ in range(episodes):
+        context = ("new", "back")[generator.integers(2)]
+        name = caller.begin(context).json()["episode"]
+        caller.act(name, 1, "start")
+        action = caller.act(name, 2, "cart").json()["action"]
+        pleased = generator.random() < (0.9 if action == best[context] else 0.05)
+        caller.hear(name, "thanks" if pleased == (context == "new") else "hm")
+
+
+@pytest.mark.compiled
+def test_logged_episodes_are_labelled_by_what_is_known(tmp_path):
+    def logged(context, feedback):
+        best = {"new": "offer", "back": "show"}[context]
+        steps = [{"state": "start", "action": "ask"}, {"state": "cart", "action": best}]
+        return {"context": context, "steps": steps, "feedback": feedback}
+
+    with shop(tmp_path) as caller:
+        asked = [logged("new", "thanks"), logged("new", "hm"), logged("back", "thanks"), logged("back", "hm")]
+        assert caller.post("/label", episodes=asked).json() == {"labels": [None] * 4}
+        learn(caller, 900)
+        before = caller.host.snapshot()
+        labels = [each["reward"] for each in caller.post("/label", episodes=asked).json()["labels"]]
+        assert [round(label) for label in labels] == [1, 0, 0, 1]
+        assert caller.host.snapshot() == before
+        bad = logged("new", "thanks") | {"steps": [{"state": "start", "action": "sing"}]}
+        assert refusal(caller.post("/label", episodes=[bad])) == (422, "invalid", "episodes")
+        status = caller.client.get("/v1/agents/shop").json()
+        assert status["earning"]["low"] < status["earning"]["mean"] < status["earning"]["high"]
+
+
+def test_an_agent_goes_on_from_its_file(tmp_path):
+    with shop(tmp_path) as caller:
+        learn(caller, 30)
+        caller.begin("new", id="open")
+        content = caller.client.get("/v1/agents/shop/checkpoint").content
+        assert isinstance(load_agent(content), tacit.Agent)
+        path = "/v1/agents/shop/checkpoint"
+        assert refusal(caller.client.put(path, content=content)) == (409, "begun", None)
+        other = Caller(caller.client, "other")
+        other.put(SHOP)
+        assert refusal(caller.client.put("/v1/agents/other/checkpoint", content=b"PK")) == (
+            422,
+            "invalid",
+            None,
+        )
+        wide = Caller(caller.client, "wide")
+        wide.put(SHOP | {"layout": SHOP["layout"] | {"contexts": ["new"]}})
+        assert refusal(caller.client.put("/v1/agents/wide/checkpoint", content=content))[0] == 409
+        assert caller.client.put("/v1/agents/other/checkpoint", content=content).status_code == 200
+        learn(other, 5)
+        before = other.host.snapshot()
+    assert rebuilt(tmp_path, "other") == before
+
+
+@pytest.mark.compiled
+def test_fits_that_are_made_beside_are_replayed_when_they_were_taken_up(tmp_path):
+    described = {
+        "layout": {
+            "states": [["start"]],
+            "actions": ["a", "b", "c"],
+            "contexts": {"kind": "vectors", "dimension": 3},
+            "feedback": ["yes", "no"],
+        }
+    }
+    generator = np.random.default_rng(2)
+
+    def visit(caller):
+        context = generator.normal(size=3).tolist()
+        name = caller.begin(context).json()["episode"]
+        action = caller.act(name, 1, "start").json()["action"]
+        pleased = generator.random() < (0.9 if action == ("a" if context[0] > 0 else "b") else 0.05)
+        caller.hear(name, "yes" if pleased else "no")
+
+    with serving(tmp_path) as client:
+        caller = Caller(client, "people")
+        assert caller.put(described).status_code == 201
+        for _ in range(300):
+            visit(caller)
+        assert not caller.host.fits
+        wait_until(lambda: visit(caller) or caller.host.fits)
+        for _ in range(20):
+            visit(caller)
+        before, fits = caller.host.snapshot(), caller.host.agent.stage.fits
+    assert len(fits) >= 1
+    assert rebuilt(tmp_path, "people") == before
