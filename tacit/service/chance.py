@@ -51,7 +51,7 @@ def weigh_steps(agent: Agent, steps: Iterable[StepTaken]) -> float | None:
     weight = 1.0
     for step in steps:
         K = count_menu(agent, step)
-        if K is None:
+        if K is None or step.probability is None:
             return None
         weight /= K * step.probability
     return weight

@@ -115,11 +115,11 @@ class ContextShown(Struct):
 
 
 class RecentStep(Struct):
-    """A step in words."""
+    """A step in words; its chance is None where others took the action and nobody knows it."""
 
     state: str
     action: str
-    probability: float
+    probability: float | None
 
 
 class Recent(Struct):

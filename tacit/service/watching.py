@@ -260,9 +260,13 @@ def list_contexts(host: Host, recent: list[Account]) -> list[ContextShown]:
 def tell_recent(account: Account) -> Recent:
     """Return an episode that has ended in words."""
     steps = [
-        RecentStep(shorten(step.state), shorten(step.action), round(step.probability, 4))
+        RecentStep(shorten(step.state), shorten(step.action), _rounded(step.probability))
         for step in account.steps
     ]
     said = None if account.feedback is None else shorten(account.feedback)
     told = account.id, account.begun, shorten(account.context), steps, account.ended or ""
     return Recent(*told, said, account.outcome, account.decoded)
+
+
+def _rounded(chance: float | None) -> float | None:
+    return None if chance is None else round(chance, 4)

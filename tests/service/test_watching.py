@@ -302,3 +302,7 @@ def test_remarks_are_shown_once_and_of_both_kinds():
     assert (len(examples), rewards[0], rewards[-1]) == (6, 1.0, 0.0)
     assert len({(each.feedback, each.action) for each in examples}) == 6
     assert pick_remarks([]) == []
+
+
+def test_actions_that_others_took_with_an_unknown_chance_weigh_nothing():
+    assert weigh_steps(AnyAgent(), [StepTaken(1, "start", "ask", None, ["ask", "show"])]) is None

@@ -172,7 +172,7 @@ function showRecent(recent) {
 }
 
 function episode({ episode: id, begun, context, steps, ended, feedback, outcome, decoded }) {
-  const taken = steps.flatMap((step, n) => [n ? " → " : "", word(step.state), ": ", word(step.action), ` (${percent(step.probability)})`]);
+  const taken = steps.flatMap((step, n) => [n ? " → " : "", word(step.state), ": ", word(step.action), step.probability === null ? "" : ` (${percent(step.probability)})`]);
   const said = ended !== "feedback" ? make("i", {}, ended) : feedback === null ? make("i", {}, "silence") : word(feedback, "said");
   const read = decoded === null ? "not read" : `read as ${share(decoded.reward)} [${share(decoded.low)}, ${share(decoded.high)}]`;
   const known = outcome === null ? "" : `, known outcome ${outcome}`;
