@@ -6,7 +6,7 @@ from contextlib import closing
 
 import psycopg
 
-from tacit.service.journal import Event
+from tacit.service.journal import JournalEvent
 from tacit.service.postgres import PostgresStore
 from tacit.service.sqlite import SqliteStore
 
@@ -58,7 +58,7 @@ def open_store(kind, address):
 
 def numbered(agent, numbers, episode="e"):
     """Return an event for each number, which is its body."""
-    return [Event(agent, episode, "act", b"%d" % number, float(number)) for number in numbers]
+    return [JournalEvent(agent, episode, "act", b"%d" % number, float(number)) for number in numbers]
 
 
 def numbers_of(events):

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from tacit.service.bodies import Decoded, EpisodeStatus, StepTaken
-from tacit.service.journal import Event
+from tacit.service.bodies import DecodedBody, EpisodeStatus, StepTaken
+from tacit.service.journal import JournalEvent
 
 BEGIN, ACT, END, ABANDON, EXPIRE = "begin", "act", "end", "abandon", "expire"
 RETIRE, ANCHOR, LOAD, FIT = "retire", "anchor", "load", "fit"
@@ -31,11 +31,11 @@ class Account:
     ended: str | None = None
     feedback: Any = None
     outcome: int | None = None
-    decoded: Decoded | None = None
+    decoded: DecodedBody | None = None
     last: float = 0.0
     """When something was last heard of it."""
 
-    def take(self, event: Event) -> None:
+    def take(self, event: JournalEvent) -> None:
         """Take in one more event of the episode."""
         body, self.last = msgspec.json.decode(event.body), event.at
         if event.kind == ACT:
@@ -43,7 +43,7 @@ class Account:
         elif event.kind in ENDINGS:
             self.ended = ENDINGS[event.kind]
             self.feedback, self.outcome = body.get("feedback"), body.get("outcome")
-            self.decoded = msgspec.convert(body.get("decoded"), Decoded | None)
+            self.decoded = msgspec.convert(body.get("decoded"), DecodedBody | None)
 
     def status(self) -> EpisodeStatus:
         """Return it as an answer."""
@@ -74,7 +74,7 @@ class Account:
         return told if self.outcome is None else told | {"reward": self.outcome}
 
 
-def begin_account(event: Event) -> Account:
+def begin_account(event: JournalEvent) -> Account:
     """Return the account that the first event of an episode opens."""
     body = msgspec.json.decode(event.body)
     assert event.episode is not None
@@ -82,7 +82,7 @@ def begin_account(event: Event) -> Account:
     return Account(*told, held=body.get("held", False), last=event.at)
 
 
-def fold(events: list[Event]) -> Account | None:
+def fold(events: list[JournalEvent]) -> Account | None:
     """Return the account of an episode's events, None if there are none."""
     if not events:
         return None

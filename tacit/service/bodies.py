@@ -16,8 +16,8 @@ EpisodeId = Annotated[
     ),
 ]
 User = Annotated[str, Meta(max_length=256)] | int
-Step = Annotated[int, Meta(ge=1, le=1000, description="1 for the first")]
-Outcome = Annotated[int, Meta(ge=0, le=1)]
+StepNumber = Annotated[int, Meta(ge=1, le=1000, description="1 for the first")]
+KnownOutcome = Annotated[int, Meta(ge=0, le=1)]
 Chance = Annotated[float, Meta(gt=0, le=1)]
 
 
@@ -45,16 +45,16 @@ class LoggedBody(Struct):
     feedback: Any = None
 
 
-class Label(Struct, forbid_unknown_fields=True):
+class LabelBody(Struct, forbid_unknown_fields=True):
     """Episodes to be labelled."""
 
     episodes: Annotated[list[LoggedBody], Meta(min_length=1, max_length=1000)]
 
 
-class Labels(Struct):
+class LabelsBody(Struct):
     """What the feedback of each was taken to mean, in their order; null while that is not known."""
 
-    labels: list[Decoded | None]
+    labels: list[DecodedBody | None]
 
 
 class AnchorBody(Struct, forbid_unknown_fields=True):
@@ -63,7 +63,7 @@ class AnchorBody(Struct, forbid_unknown_fields=True):
     context: Any
     state: Any
     feedback: Any
-    reward: Outcome
+    reward: KnownOutcome
 
 
 class Anchors(Struct, forbid_unknown_fields=True):
@@ -86,14 +86,14 @@ class Ask(Struct, forbid_unknown_fields=True):
     With `taken` the caller has acted itself, by `probability` if that is known, and the agent learns from it.
     """
 
-    step: Step
+    step: StepNumber
     state: Any
     actions: Annotated[list[Any], Meta(min_length=1, max_length=10_000)] | None = None
     taken: Any | UnsetType = UNSET
     probability: Chance | None = None
 
 
-class Chosen(Struct):
+class ChosenBody(Struct):
     """What to do, and with which chance it was drawn; null where the caller acted and did not say."""
 
     action: Any
@@ -125,10 +125,10 @@ class Feedback(Struct, forbid_unknown_fields=True):
     """How the person reacted; null is silence. `outcome`, 0 or 1, where this once it is known how it went."""
 
     feedback: Any
-    outcome: Outcome | None = None
+    outcome: KnownOutcome | None = None
 
 
-class Decoded(Struct):
+class DecodedBody(Struct):
     """What feedback was taken to mean: a reward and its bounds; confidence is that the nearer of 0 and 1 is right."""
 
     reward: float
@@ -141,7 +141,7 @@ class Accepted(Struct):
     """Feedback that was taken."""
 
     accepted: bool
-    decoded: Decoded | None
+    decoded: DecodedBody | None
 
 
 class Abandoned(Struct):
@@ -174,7 +174,7 @@ class EpisodeStatus(Struct):
     ended: str | None
     feedback: Any = None
     outcome: int | None = None
-    decoded: Decoded | None = None
+    decoded: DecodedBody | None = None
 
 
 class Earning(Struct):

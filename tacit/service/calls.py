@@ -21,7 +21,7 @@ from tacit.service.bodies import (
     Ask,
     Began,
     Begin,
-    Chosen,
+    ChosenBody,
     ErrorBody,
     Feedback,
     PolicyBody,
@@ -185,18 +185,18 @@ class EpisodeCalls:
     def __init__(self, agent: AgentCalls, name: str) -> None:
         self.name, self.base, self.steps = name, f"{agent.base}/episodes/{quote(name, safe='')}", 0
 
-    def act(self, state: Any, actions: Any = None) -> Call[Chosen]:
+    def act(self, state: Any, actions: Any = None) -> Call[ChosenBody]:
         """Ask for the next action."""
         offered = None if actions is None else list(actions)
-        return Call("POST", f"{self.base}/actions", Chosen, encode(Ask(self.steps + 1, state, offered)))
+        return Call("POST", f"{self.base}/actions", ChosenBody, encode(Ask(self.steps + 1, state, offered)))
 
-    def took(self, state: Any, action: Any, probability: float | None, actions: Any) -> Call[Chosen]:
+    def took(self, state: Any, action: Any, probability: float | None, actions: Any) -> Call[ChosenBody]:
         """Tell which action somebody else chose."""
         offered = None if actions is None else list(actions)
         told = Ask(self.steps + 1, state, offered, action, probability)
-        return Call("POST", f"{self.base}/actions", Chosen, encode(told))
+        return Call("POST", f"{self.base}/actions", ChosenBody, encode(told))
 
-    def acted(self, chosen: Chosen) -> Chosen:
+    def acted(self, chosen: ChosenBody) -> ChosenBody:
         """Take note of an action; return it."""
         self.steps = max(self.steps, chosen.step)
         return chosen

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import httpx2
 import msgspec
 
-from tacit.service.bodies import Accepted, AgentStatus, Began, Chosen
+from tacit.service.bodies import Accepted, AgentStatus, Began, ChosenBody
 from tacit.service.calls import (
     LIST,
     PASSING,
@@ -272,7 +272,7 @@ class AsyncRemoteEpisode:
 
     async def act(self, state: Any, actions: Any = None) -> Any:
         """Return what to do in a state; `actions` are what can be done, where the layout does not say."""
-        chosen: Chosen = await self._client.do(self._calls.act(state, actions))
+        chosen: ChosenBody = await self._client.do(self._calls.act(state, actions))
         self.probability = self._calls.acted(chosen).probability
         return chosen.action
 

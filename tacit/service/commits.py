@@ -11,12 +11,12 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from tacit.service.journal import Event, Store, StoreError
+from tacit.service.journal import JournalEvent, JournalStore, StoreError
 
 MOST_TOGETHER = 2_000
 """Events of one append."""
 
-Waiting = tuple[Event | None, "asyncio.Future[int]"]
+Waiting = tuple[JournalEvent | None, "asyncio.Future[int]"]
 """An event and who waits for its position; no event is one who waits for all before."""
 
 
@@ -28,7 +28,7 @@ class GroupCommit:
     """
 
     def __init__(
-        self, store: Store, loop: asyncio.AbstractEventLoop, on_failure: Callable[[StoreError], None]
+        self, store: JournalStore, loop: asyncio.AbstractEventLoop, on_failure: Callable[[StoreError], None]
     ) -> None:
         self._store, self._loop, self._on_failure = store, loop, on_failure
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
@@ -43,7 +43,7 @@ class GroupCommit:
         """Return why nothing is appended, None while all is well."""
         return self._failure
 
-    def put(self, event: Event | None) -> asyncio.Future[int]:
+    def put(self, event: JournalEvent | None) -> asyncio.Future[int]:
         """Return the position of an event, as soon as it and all before it are on disk; of no event, 0."""
         future: asyncio.Future[int] = self._loop.create_future()
         if self._failure is not None:

@@ -46,7 +46,7 @@ class Description(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def read_description(content: bytes, kind: str) -> Description:
-    """Return the description in a body of that media type, every part of it written out; or raise Refusal."""
+    """Return the description in a body of that media type, every part of it written out; or raise RefusedError."""
     try:
         if "toml" in kind:
             values: Any = tomllib.loads(content.decode())
@@ -101,7 +101,7 @@ def make_agent(described: Description) -> Agent:
 
 
 def check_same(known: Description, given: Description) -> None:
-    """Raise Refusal unless two complete descriptions are the same: it names the first field that differs."""
+    """Raise RefusedError unless two complete descriptions are the same: it names the first field that differs."""
     old, new = msgspec.to_builtins(known), msgspec.to_builtins(given)
     path, before, after = _first_difference(old, new, "")
     if path:

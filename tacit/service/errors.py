@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-class Refusal(Exception):  # noqa: N818, no error of ours
+class RefusedError(Exception):
     """A request that is not done, and changes nothing; `field` is the part of the body that is at fault."""
 
     def __init__(
@@ -27,21 +27,23 @@ class Refusal(Exception):  # noqa: N818, no error of ours
         return {"error": told if self.field is None else told | {"field": self.field}}
 
 
-def not_found(what: str, name: str, remedy: str) -> Refusal:
+def not_found(what: str, name: str, remedy: str) -> RefusedError:
     """Return the refusal of something that is not there."""
-    return Refusal(404, "not-found", f"there is no {what} {name!r}; {remedy}")
+    return RefusedError(404, "not-found", f"there is no {what} {name!r}; {remedy}")
 
 
-def conflict(field: str, known: Any, got: Any, remedy: str) -> Refusal:
+def conflict(field: str, known: Any, got: Any, remedy: str) -> RefusedError:
     """Return the refusal of a repeated request that says something else than the first."""
-    return Refusal(409, "conflict", f"{field} was {known!r} the first time, got {got!r}; {remedy}", field)
+    return RefusedError(
+        409, "conflict", f"{field} was {known!r} the first time, got {got!r}; {remedy}", field
+    )
 
 
-def invalid(message: str, field: str | None = None) -> Refusal:
+def invalid(message: str, field: str | None = None) -> RefusedError:
     """Return the refusal of a body that breaks a rule."""
-    return Refusal(422, "invalid", message, field)
+    return RefusedError(422, "invalid", message, field)
 
 
-def unready(message: str) -> Refusal:
+def unready(message: str) -> RefusedError:
     """Return the refusal of anything while the service cannot keep what it would promise."""
-    return Refusal(503, "unready", message)
+    return RefusedError(503, "unready", message)

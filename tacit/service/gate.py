@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from tacit.service.errors import Refusal, unready
+from tacit.service.errors import RefusedError, unready
 from tacit.service.keys import ApiKey, Keys
 from tacit.service.limits import Rate, address_of, is_loopback
 from tacit.service.logbook import AGENT, note
@@ -31,7 +31,7 @@ class Gate:
         self._strangers = Rate(options.stranger_rate)
 
     def admit(self, request: Request, scope: str) -> None:
-        """Raise Refusal unless a request may be done; without a scope all may, as often as addresses may ask."""
+        """Raise RefusedError unless a request may be done; without a scope all may, as often as addresses may ask."""
         agent = request.path_params.get("name")
         AGENT.set(agent)
         self._by_address.check(address_of(request), "an address")
@@ -49,18 +49,18 @@ class Gate:
             self._check_key(key, scope, agent)
 
     def _check_key(self, key: ApiKey, scope: str, agent: str | None) -> None:
-        """Raise Refusal unless a key may do this now."""
+        """Raise RefusedError unless a key may do this now."""
         self._by_key.check(key.name, "a key")
         if not key.may(scope):
             told = f"this needs a key of the scope {scope}, that of {key.name!r} has {', '.join(key.scopes)}"
-            raise Refusal(403, "forbidden", f"{told}; use another key")
+            raise RefusedError(403, "forbidden", f"{told}; use another key")
         if not key.may_reach(agent):
-            raise Refusal(
+            raise RefusedError(
                 403, "forbidden", f"the key {key.name!r} is for {', '.join(key.agents)}; use another"
             )
 
     def admit_stranger(self, request: Request) -> None:
-        """Raise Refusal if an address without a key, or with a wrong one, asks too often."""
+        """Raise RefusedError if an address without a key, or with a wrong one, asks too often."""
         self._strangers.check(address_of(request), "an address without a key")
 
     def note(self, request: Request, route: str, status: int, seconds: float) -> None:
@@ -77,22 +77,24 @@ class Gate:
             return key
         self.admit_stranger(request)
         if not token:
-            raise Refusal(401, "no-key", "this needs a key: Authorization: Bearer KEY", headers=CHALLENGE)
+            raise RefusedError(
+                401, "no-key", "this needs a key: Authorization: Bearer KEY", headers=CHALLENGE
+            )
         wrong = CHALLENGE["www-authenticate"] + ', error="invalid_token"'
-        raise Refusal(
+        raise RefusedError(
             401, "wrong-key", "this key is not known, or was revoked", headers={"www-authenticate": wrong}
         )
 
     def _admit_own_machine(self, request: Request) -> None:
-        """Raise Refusal unless a request comes from this machine, for it, and from no other site."""
+        """Raise RefusedError unless a request comes from this machine, for it, and from no other site."""
         client = request.client
         if client is None or not is_loopback(client.host) or not is_loopback(_named(request)):
             words = "without keys only this machine is answered, by its own name; make one with `tacit keys create`"
-            raise Refusal(401, "no-key", words, headers=CHALLENGE)
+            raise RefusedError(401, "no-key", words, headers=CHALLENGE)
         origin = request.headers.get("origin")
         own = f"{request.url.scheme}://{request.headers.get('host')}"
         if origin is not None and origin != own and origin not in self._origins:
-            raise Refusal(403, "forbidden", "pages of other sites may call if `origins` has them")
+            raise RefusedError(403, "forbidden", "pages of other sites may call if `origins` has them")
 
 
 def _named(request: Request) -> str:

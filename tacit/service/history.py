@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tacit.service.accounts import ABANDON, BEGIN, ENDINGS, Account, begin_account
-from tacit.service.journal import Event
+from tacit.service.journal import JournalEvent
 from tacit.service.page_bodies import Estimate, Window
 
 FIRST_WINDOW, MOST_WINDOWS = 10, 40
 """Episodes of a window at first, and windows from which on each two become one: so many can be told apart."""
 LATELY = 100
-"""Decoded episodes that "lately" looks back on."""
+"""DecodedBody episodes that "lately" looks back on."""
 LATEST = 500
 """Episodes that are kept whole to be listed."""
 BLOCK, TRIED = 50, 1_000
@@ -73,7 +73,7 @@ class History:
         """Episodes of a time when everything was tried: from these it can be told what uniform play would earn."""
         self._open: dict[str, Account] = {}
 
-    def tell(self, events: Iterable[Event]) -> None:
+    def tell(self, events: Iterable[JournalEvent]) -> None:
         """Take in events; those of episodes that began before the first are passed over."""
         for event in events:
             self.position = event.position

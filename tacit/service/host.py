@@ -35,17 +35,17 @@ from tacit.service.bodies import (
     Ask,
     Began,
     Begin,
-    Chosen,
+    ChosenBody,
     Decide,
     Decided,
     Feedback,
-    Label,
-    Labels,
+    LabelBody,
+    LabelsBody,
     Retire,
     StepTaken,
 )
-from tacit.service.errors import Refusal, conflict, invalid
-from tacit.service.journal import Event
+from tacit.service.errors import RefusedError, conflict, invalid
+from tacit.service.journal import JournalEvent
 from tacit.service.labelling import label_episode
 from tacit.service.rebuilding import ENCODER, Rebuilt, decoded_reward, load_agent, save_agent
 from tacit.trust.anchors import Anchor
@@ -56,7 +56,7 @@ class Answer(NamedTuple):
 
     status: int
     body: Any
-    events: tuple[Event, ...] = ()
+    events: tuple[JournalEvent, ...] = ()
 
 
 class Host(Rebuilt):
@@ -83,7 +83,7 @@ class Host(Rebuilt):
             self._check_first(body)
         began = self.begin(Begin(body.context, body.id, body.user), at)
         acted = self.act(began.body.episode, Ask(1, body.state, body.actions), at)
-        chosen: Chosen = acted.body
+        chosen: ChosenBody = acted.body
         both = Decided(began.body.episode, began.body.stage, chosen.action, chosen.probability, chosen.step)
         return Answer(began.status, both, (*began.events, *acted.events))
 
@@ -97,10 +97,10 @@ class Host(Rebuilt):
             if step.taken or body.taken is not UNSET:
                 _check_repeated("taken", step.action if step.taken else None, body.taken)
                 _check_repeated("probability", step.probability, body.probability)
-            return Answer(200, Chosen(step.action, step.probability, step.step))
+            return Answer(200, ChosenBody(step.action, step.probability, step.step))
         episode = self._open(account)
         if body.step != len(account.steps) + 1:
-            raise Refusal(
+            raise RefusedError(
                 *(409, "out-of-order"),
                 f"steps are taken in order, the next of episode {name!r} is {len(account.steps) + 1}, got {body.step}",
                 "step",
@@ -115,7 +115,7 @@ class Host(Rebuilt):
         event = self._event(name, ACT, taken, at)
         account.steps.append(taken)
         account.last = at
-        return Answer(200, Chosen(taken.action, taken.probability, body.step), (event,))
+        return Answer(200, ChosenBody(taken.action, taken.probability, body.step), (event,))
 
     def hear(self, name: str, body: Feedback, at: float) -> Answer:
         """Take the feedback of an episode, or answer as when it was taken."""
@@ -143,7 +143,7 @@ class Host(Rebuilt):
         self.close(account, event)
         return Answer(200, Abandoned(True), (event, *self._new_fits(at)))
 
-    def expire(self, at: float) -> list[Event]:
+    def expire(self, at: float) -> list[JournalEvent]:
         """Return the events that close episodes of which nothing was heard for as long as feedback may be late.
 
         Whoever came to an end of the episode said nothing: that is silence. Others broke off.
@@ -183,7 +183,7 @@ class Host(Rebuilt):
     def load(self, content: bytes, at: float) -> Answer:
         """Go on from the file of an agent; before the first episode, so that nothing is lost."""
         if self.agent.next_episode:
-            raise Refusal(
+            raise RefusedError(
                 409, "begun", "an agent is loaded before its first episode, this one has begun; make another"
             )
         try:
@@ -191,18 +191,18 @@ class Host(Rebuilt):
         except CheckpointError as error:
             raise invalid(f"the file cannot be loaded: {error}") from None
         if agent.world.to_state().get("layout") != self.agent.world.to_state().get("layout"):
-            raise Refusal(
+            raise RefusedError(
                 409, "conflict", "the file is of another layout; make the agent with that one", "layout"
             )
         for episode in agent.open_episodes:
             agent.abandon(episode)
         self.take_over(agent)
-        event = Event(self.row.number, None, LOAD, save_agent(agent), at)
+        event = JournalEvent(self.row.number, None, LOAD, save_agent(agent), at)
         return Answer(200, {"loaded": agent.next_episode}, (event,))
 
-    def label(self, body: Label) -> Labels:
+    def label(self, body: LabelBody) -> LabelsBody:
         """Return what the feedback of logged episodes is taken to mean now."""
-        return Labels([_ask_agent("episodes", label_episode, self.agent, each) for each in body.episodes])
+        return LabelsBody([_ask_agent("episodes", label_episode, self.agent, each) for each in body.episodes])
 
     def _is_held(self, body: Begin) -> bool:
         """Return whether an episode stays uniform: always so for a user, or for an id."""
@@ -219,14 +219,14 @@ class Host(Rebuilt):
         drawn = hashlib.sha256(f"{self.description.seed}:{name}".encode()).digest()
         return int.from_bytes(drawn[:8]) < share * 2**64
 
-    def _new_fits(self, at: float) -> list[Event]:
+    def _new_fits(self, at: float) -> list[JournalEvent]:
         """Return events for fits that the agent has taken up since the last: when that was, only it can know."""
         fits = getattr(self.agent.stage, "fits", ())[self.fits :]
         self.fits += len(fits)
         return [self._event(None, FIT, list(fit), at) for fit in fits]
 
     def _check_first(self, body: Decide) -> None:
-        """Raise Refusal if a state cannot be shown first: an episode begun for it would stay open for nothing."""
+        """Raise RefusedError if a state cannot be shown first: an episode begun for it would stay open for nothing."""
         world = _ask_agent("context", self.agent.world.meet_context, body.context)
         encoded = _ask_agent("context", world.read_context, body.context)
         probe = Episode(None, -1, body.context, encoded, self.agent.stage.plan(encoded, 0.5), np.zeros(0))
@@ -237,12 +237,12 @@ class Host(Rebuilt):
     def _open(self, account: Account) -> Episode:
         if account.ended is None:
             return self.agent.episode(account.number)
-        raise Refusal(
+        raise RefusedError(
             409, "ended", f"episode {account.id!r} has ended ({account.ended}); begin another", "episode"
         )
 
-    def _event(self, episode: str | None, kind: str, body: Any, at: float) -> Event:
-        return Event(self.row.number, episode, kind, ENCODER.encode(body), at)
+    def _event(self, episode: str | None, kind: str, body: Any, at: float) -> JournalEvent:
+        return JournalEvent(self.row.number, episode, kind, ENCODER.encode(body), at)
 
 
 def _ask_agent(field: str, call: Any, *told: Any) -> Any:

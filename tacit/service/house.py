@@ -18,9 +18,9 @@ from tacit.service.accounts import BEGIN, Account, begin_account
 from tacit.service.bodies import AgentStatus, Earning, FindingBody
 from tacit.service.commits import GroupCommit
 from tacit.service.descriptions import Description, check_same
-from tacit.service.errors import Refusal, invalid, not_found, unready
+from tacit.service.errors import RefusedError, invalid, not_found, unready
 from tacit.service.host import Answer, Host
-from tacit.service.journal import Event, Snapshot, Store, StoreError
+from tacit.service.journal import JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.limits import Limits
 from tacit.service.logbook import note
 
@@ -39,11 +39,11 @@ class House:
     """The agents of a service, in one event loop. `start` reads the journal, `stop` leaves a snapshot of each agent."""
 
     def __init__(
-        self, store: Store, clock: Callable[[], float] = time.time, limits: Limits | None = None
+        self, store: JournalStore, clock: Callable[[], float] = time.time, limits: Limits | None = None
     ) -> None:
         self._store, self._clock = store, clock
         self.limits = limits if limits is not None else Limits()
-        self.observers: list[Callable[[Host, Event], None]] = []
+        self.observers: list[Callable[[Host, JournalEvent], None]] = []
         """Who is told of every event, once it is on disk."""
         self.hosts: dict[str, Host] = {}
         self.failure: str | None = "the service is starting"
@@ -84,7 +84,7 @@ class House:
         return 0 if self._commits is None else self._commits.waiting
 
     def find(self, name: str) -> Host:
-        """Return the agent of that name, or raise Refusal."""
+        """Return the agent of that name, or raise RefusedError."""
         if self.failure is not None:
             raise unready(f"{self.failure}; try again in a moment")
         host = self.hosts.get(name)
@@ -109,7 +109,7 @@ class House:
         try:
             row = self._store.create_agent(name, msgspec.json.encode(described), self._clock())
         except ValueError as error:
-            raise Refusal(409, "conflict", str(error), "name") from None
+            raise RefusedError(409, "conflict", str(error), "name") from None
         try:
             host = Host(row, self._store)
         except (ValueError, ImportError) as error:
@@ -130,7 +130,9 @@ class House:
         commits = self._commits
         assert commits is not None
         if commits.waiting >= MOST_WAITING:
-            raise Refusal(429, "busy", f"{commits.waiting} events wait for the disk; try again in a moment")
+            raise RefusedError(
+                429, "busy", f"{commits.waiting} events wait for the disk; try again in a moment"
+            )
         if self.failure is not None:
             raise unready(f"{self.failure}; try again in a moment")
         self.limits.check_room(host, request, told)
@@ -141,19 +143,19 @@ class House:
         self._tell(host, answer.events)
         return answer
 
-    def _tell(self, host: Host, events: Iterable[Event]) -> None:
+    def _tell(self, host: Host, events: Iterable[JournalEvent]) -> None:
         for observe in self.observers:
             for event in events:
                 observe(host, event)
 
-    def _put(self, host: Host, event: Event | None) -> asyncio.Future[int]:
+    def _put(self, host: Host, event: JournalEvent | None) -> asyncio.Future[int]:
         assert self._commits is not None
         position = self._commits.put(event)
         if event is not None:
             self._last[host.row.number] = position
         return position
 
-    async def _keep(self, host: Host, event: Event | None) -> None:
+    async def _keep(self, host: Host, event: JournalEvent | None) -> None:
         """Wait until an event is on disk; of a request that did nothing, until all that came before it is."""
         try:
             host.position = max(host.position, await asyncio.shield(self._put(host, event)))
@@ -199,7 +201,7 @@ class House:
             version=version("tacit"),
         )
 
-    async def events(self, host: Host, after: int, limit: int) -> list[Event]:
+    async def events(self, host: Host, after: int, limit: int) -> list[JournalEvent]:
         """Return the next events of an agent in the journal; others are answered meanwhile."""
         return await asyncio.to_thread(lambda: list(self._store.read(host.row.number, after, limit)))
 
@@ -224,7 +226,7 @@ class House:
                 continue
             for host in list(self.hosts.values()):
                 for event in host.expire(self._clock()):
-                    with contextlib.suppress(Refusal):
+                    with contextlib.suppress(RefusedError):
                         await self._keep(host, event)
                         self._tell(host, (event,))
                 if host.position - self._snapshotted.get(host.row.number, 0) >= SNAPSHOT_EVENTS:
@@ -293,7 +295,7 @@ def stop_fits(host: Host) -> None:
         stop()
 
 
-def _exported(accounts: dict[str, Account], event: Event) -> bytes:
+def _exported(accounts: dict[str, Account], event: JournalEvent) -> bytes:
     """Return the line of an episode that an event ends, nothing of others; accounts are those of open episodes."""
     if event.episode is None:
         return b""

@@ -14,7 +14,7 @@ class StoreError(Exception):
     """A store that cannot be read or written now; the message says which and why."""
 
 
-class Event(NamedTuple):
+class JournalEvent(NamedTuple):
     """One event of an agent: its `kind`, whose episode it was, what was said as JSON, and when, in seconds since 1970.
 
     `position` is where it stands in the journal: events of an agent are read in the order of positions, which is that
@@ -45,7 +45,7 @@ class Snapshot(NamedTuple):
     data: bytes
 
 
-class Store(Protocol):
+class JournalStore(Protocol):
     """What keeps agents, their events and snapshots. Threads may share one; what fails raises StoreError."""
 
     def create_agent(self, name: str, description: bytes, at: float) -> AgentRow:
@@ -60,15 +60,15 @@ class Store(Protocol):
         """Return the agents that were not deleted, by name."""
         ...
 
-    def append(self, events: Sequence[Event]) -> list[int]:
+    def append(self, events: Sequence[JournalEvent]) -> list[int]:
         """Return the positions of the events, once all of them are on disk; if it raises, none is, or it says so."""
         ...
 
-    def read(self, agent: int, after: int = 0, limit: int | None = None) -> Iterator[Event]:
+    def read(self, agent: int, after: int = 0, limit: int | None = None) -> Iterator[JournalEvent]:
         """Yield events of an agent in order, from the first whose position is greater."""
         ...
 
-    def read_episode(self, agent: int, episode: str) -> list[Event]:
+    def read_episode(self, agent: int, episode: str) -> list[JournalEvent]:
         """Return the events of an episode in order; none if there is no such episode."""
         ...
 

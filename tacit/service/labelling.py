@@ -8,10 +8,10 @@ import numpy as np
 
 from tacit.agent import Agent
 from tacit.learning.episode import Episode
-from tacit.service.bodies import Decoded, LoggedBody
+from tacit.service.bodies import DecodedBody, LoggedBody
 
 
-def label_episode(agent: Agent, told: LoggedBody) -> Decoded | None:
+def label_episode(agent: Agent, told: LoggedBody) -> DecodedBody | None:
     """Return what the feedback of a logged episode decodes to, None while the agent cannot tell; nothing is learned.
 
     A stage learns by returning what it would change: what it decodes on the way is the label.
@@ -33,12 +33,12 @@ def label_episode(agent: Agent, told: LoggedBody) -> Decoded | None:
     return decoded_of(*_decode(agent, episode, world.read_feedback(told.feedback)))
 
 
-def decoded_of(reward: float | None, interval: tuple[float, float] | None) -> Decoded | None:
+def decoded_of(reward: float | None, interval: tuple[float, float] | None) -> DecodedBody | None:
     """Return a decoded reward as an answer has it; confidence is how likely the nearer of 0 and 1 is right."""
     if reward is None:
         return None
     low, high = interval or (reward, reward)
-    return Decoded(reward, max(reward, 1 - reward), low, high)
+    return DecodedBody(reward, max(reward, 1 - reward), low, high)
 
 
 def _decode(agent: Agent, episode: Episode, feedback: Any) -> tuple[float | None, tuple[float, float] | None]:

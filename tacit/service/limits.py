@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from tacit.service.errors import Refusal
+from tacit.service.errors import RefusedError
 from tacit.service.host import Host
 from tacit.service.options import ServiceOptions
 
@@ -34,16 +34,16 @@ class Limits:
     open_episodes: int = ServiceOptions.open_episodes
 
     def check_agents(self, n: int) -> None:
-        """Raise Refusal if n agents are all that there may be."""
+        """Raise RefusedError if n agents are all that there may be."""
         if n >= self.agents:
-            raise Refusal(429, "full", f"a service has at most {self.agents:,} agents; delete one first")
+            raise RefusedError(429, "full", f"a service has at most {self.agents:,} agents; delete one first")
 
     def check_room(self, host: Host, request: Callable[..., Any], told: tuple[Any, ...]) -> None:
-        """Raise Refusal if a request would open an episode more than an agent may have open."""
+        """Raise RefusedError if a request would open an episode more than an agent may have open."""
         if len(host.accounts) < self.open_episodes or request not in (host.begin, host.decide):
             return
         if told[0].id is None or host.find(told[0].id) is None:  # one that is repeated opens none
-            raise Refusal(
+            raise RefusedError(
                 *(429, "full"),
                 f"an agent has at most {self.open_episodes:,} open episodes; give feedback, or abandon some",
             )
@@ -55,14 +55,14 @@ def limits_of(options: ServiceOptions) -> Limits:
 
 
 async def read_limited(request: Request, most: int, seconds: float) -> bytes:
-    """Return the body of a request, or raise Refusal if it is too large or comes too slowly."""
+    """Return the body of a request, or raise RefusedError if it is too large or comes too slowly."""
     parts, size, more = [], 0, True
     try:
         async with asyncio.timeout(seconds):
             while more:
                 message = await request.receive()
                 if message["type"] != "http.request":
-                    raise Refusal(400, "gone", "the client left before its body was here")
+                    raise RefusedError(400, "gone", "the client left before its body was here")
                 parts.append(message.get("body", b""))
                 size, more = size + len(parts[-1]), message.get("more_body", False)
                 if size > most:
@@ -73,9 +73,9 @@ async def read_limited(request: Request, most: int, seconds: float) -> bytes:
     return b"".join(parts)
 
 
-def _unread(status: int, code: str, message: str) -> Refusal:
+def _unread(status: int, code: str, message: str) -> RefusedError:
     """Return the refusal of a body of which more may come, so that the connection is of no more use."""
-    return Refusal(status, code, message, headers={"connection": "close"})
+    return RefusedError(status, code, message, headers={"connection": "close"})
 
 
 class Rate:
@@ -114,10 +114,10 @@ class Rate:
         return 0.0 if allowed else (1 - left) / self.per_second
 
     def check(self, name: str, whose: str) -> None:
-        """Raise Refusal if a name asks too often."""
+        """Raise RefusedError if a name asks too often."""
         wait = self.take(name)
         if wait:
-            raise Refusal(
+            raise RefusedError(
                 *(429, "too-often", f"{whose} may ask {self.per_second:g} times a second; wait a little"),
                 headers={"retry-after": str(math.ceil(wait))},
             )

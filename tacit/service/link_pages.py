@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from tacit.reports.pages import page_template
 from tacit.service.bodies import Feedback
-from tacit.service.errors import Refusal, invalid
+from tacit.service.errors import RefusedError, invalid
 from tacit.service.gate import Gate
 from tacit.service.host import Host
 from tacit.service.house import House
@@ -78,7 +78,7 @@ class LinkPages:
             raise invalid(f"the body is not as it should be: {error}; see /docs") from None
         account = host.known(episode)
         if account.ended is not None:
-            raise Refusal(409, "ended", f"episode {episode!r} has ended ({account.ended})", "episode")
+            raise RefusedError(409, "ended", f"episode {episode!r} has ended ({account.ended})", "episode")
         if body.feedback is UNSET and choices(host) is None:
             raise invalid("a person can choose among a few labels or write; give `feedback`", "feedback")
         if body.feedback is not UNSET:
@@ -99,7 +99,7 @@ class LinkPages:
             self._gate.admit_stranger(request)
             grant, host = self._read(house, request)
             account = host.known(grant.episode)
-        except (LinkError, Refusal) as error:
+        except (LinkError, RefusedError) as error:
             return self._refuse(error)
         if account.ended is not None:
             return self._page(Shown("This is closed", "An answer was given, or it came too late."), 410)
@@ -121,7 +121,7 @@ class LinkPages:
             content = await read_limited(request, MOST_FORM, house.limits.body_seconds)
             feedback = grant.feedback if grant.feedback is not UNSET else read_form(content, choices(host))
             await house.do(host, host.hear, grant.episode, Feedback(feedback))
-        except (LinkError, Refusal) as error:
+        except (LinkError, RefusedError) as error:
             return self._refuse(error)
         return self._page(Shown("Thank you", "Your answer was kept. This page can be closed."))
 
@@ -134,7 +134,7 @@ class LinkPages:
             raise LinkError("this link can no longer be used", True)
         return grant, host
 
-    def _refuse(self, error: LinkError | Refusal) -> Response:
+    def _refuse(self, error: LinkError | RefusedError) -> Response:
         """Return a page that says no, in words that tell nothing of what is inside."""
         if isinstance(error, LinkError):
             return self._page(
@@ -166,7 +166,7 @@ def choices(host: Host) -> list[Any] | None:
 
 
 def _check_feedback(host: Host, feedback: Any) -> None:
-    """Raise Refusal if an agent could not be told this; a person must not find that out."""
+    """Raise RefusedError if an agent could not be told this; a person must not find that out."""
     try:
         host.agent.world.meet_feedback(feedback).read_feedback(feedback)
     except (ValueError, TypeError) as error:

@@ -21,10 +21,10 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from tacit.service.accounts import ABANDON, ACT, END, EXPIRE
-from tacit.service.bodies import Decoded
+from tacit.service.bodies import DecodedBody
 from tacit.service.host import Host
 from tacit.service.house import House
-from tacit.service.journal import Event
+from tacit.service.journal import JournalEvent
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 FINDINGS_FOR = 30.0
@@ -46,7 +46,7 @@ class Closed(Struct):
     """What the event of an episode's end says."""
 
     feedback: Any = None
-    decoded: Decoded | None = None
+    decoded: DecodedBody | None = None
 
 
 TAKEN, CLOSED = msgspec.json.Decoder(Taken), msgspec.json.Decoder(Closed)
@@ -96,7 +96,7 @@ class Metrics:
         """Count a refusal."""
         self._refusals.labels(str(status)).inc()
 
-    def observe(self, host: Host, event: Event) -> None:
+    def observe(self, host: Host, event: JournalEvent) -> None:
         """Count what an event of the journal says."""
         agent = host.row.name
         self._names.add(agent)

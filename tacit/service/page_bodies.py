@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tacit.service.bodies import AgentStatus, Decoded
+from tacit.service.bodies import AgentStatus, DecodedBody
 
 
 class Estimate(Struct):
@@ -132,7 +132,7 @@ class Recent(Struct):
     ended: str
     feedback: str | None
     outcome: int | None
-    decoded: Decoded | None
+    decoded: DecodedBody | None
 
 
 class Health(Struct):

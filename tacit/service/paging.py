@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tacit.service.journal import Event
+from tacit.service.journal import JournalEvent
 
 PAGE = 1000
 """Events that are read at once: a few hundred kilobytes."""
@@ -13,7 +13,7 @@ PAGE = 1000
 
 def iterate_pages(
     fetch: Callable[[int, int], Sequence[Sequence[Any]]], after: int, limit: int | None
-) -> Iterator[Event]:
+) -> Iterator[JournalEvent]:
     """Yield the events that `fetch(after, most)` returns, as rows that end with their position, page after page.
 
     >>> rows = [(1, None, "fit", b"", 0.0, position) for position in range(1, 2501)]
@@ -25,7 +25,7 @@ def iterate_pages(
     while left is None or left > 0:
         most = PAGE if left is None else min(PAGE, left)
         rows = fetch(after, most)
-        yield from map(Event._make, rows)
+        yield from map(JournalEvent._make, rows)
         if len(rows) < most:
             return
         after, left = rows[-1][-1], None if left is None else left - most

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tacit.service.connecting import Address, is_good
 from tacit.service.election import SCHEMA, TERMS, Election
 from tacit.service.faults import name_is_taken
-from tacit.service.journal import AgentRow, Event, Snapshot, StoreError
+from tacit.service.journal import AgentRow, JournalEvent, Snapshot, StoreError
 from tacit.service.migrating import BOOKKEEPING, Migration, migrate
 from tacit.service.outcomes import APPENDING, Group, Outcomes, lock_key, new_group
 from tacit.service.paging import iterate_pages
@@ -91,7 +91,7 @@ class PostgresStore:
         query = "SELECT number, name, description, created FROM agents WHERE deleted IS NULL ORDER BY name"
         return [AgentRow(*row) for row in self._query(query)]
 
-    def append(self, events: Sequence[Event]) -> list[int]:
+    def append(self, events: Sequence[JournalEvent]) -> list[int]:
         """Return the positions of the events, once all of them are on disk; if it raises, none is.
 
         If the server is lost during the commit and does not come back, StoreError says that the outcome is not known.
@@ -105,7 +105,7 @@ class PostgresStore:
             self._commit(connection, group)
         return positions
 
-    def read(self, agent: int, after: int = 0, limit: int | None = None) -> Iterator[Event]:
+    def read(self, agent: int, after: int = 0, limit: int | None = None) -> Iterator[JournalEvent]:
         """Yield events of an agent in order, from the first whose position is greater."""
         query = f"{EVENT} WHERE agent = %(agent)s AND position > %(after)s AND {LIVE} ORDER BY position LIMIT %(most)s"
 
@@ -114,10 +114,10 @@ class PostgresStore:
 
         return iterate_pages(fetch, after, limit)
 
-    def read_episode(self, agent: int, episode: str) -> list[Event]:
+    def read_episode(self, agent: int, episode: str) -> list[JournalEvent]:
         """Return the events of an episode in order; none if there is no such episode."""
         query = f"{EVENT} WHERE agent = %(agent)s AND episode = %(episode)s AND {LIVE} ORDER BY position"
-        return [Event(*row) for row in self._query(query, {"agent": agent, "episode": episode})]
+        return [JournalEvent(*row) for row in self._query(query, {"agent": agent, "episode": episode})]
 
     def last_position(self, agent: int) -> int:
         """Return the position of the last event of an agent, 0 if it has none."""
@@ -172,7 +172,7 @@ class PostgresStore:
         self._election.stop_leading()
         self._connections.close()
 
-    def _claim(self, connection: Connection, events: Sequence[Event]) -> list[int]:
+    def _claim(self, connection: Connection, events: Sequence[JournalEvent]) -> list[int]:
         """Begin a transaction, take the agents' locks, and then draw positions; refuse if another leads by now."""
         term = self._election.term()
         with connection.pipeline():  # one journey instead of four

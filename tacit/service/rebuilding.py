@@ -29,10 +29,10 @@ from tacit.service.accounts import (
     begin_account,
     fold,
 )
-from tacit.service.bodies import Decoded, StepTaken
+from tacit.service.bodies import DecodedBody, StepTaken
 from tacit.service.descriptions import Description, make_agent
 from tacit.service.errors import not_found
-from tacit.service.journal import AgentRow, Event, Snapshot, Store, StoreError
+from tacit.service.journal import AgentRow, JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.labelling import decoded_of
 from tacit.service.met_ids import MetIds
 from tacit.trust.anchors import Anchor
@@ -51,7 +51,7 @@ class ReplayError(StoreError):
 class Rebuilt:
     """An agent by name, its open episodes and their accounts. Nothing here waits, and one thread calls it."""
 
-    def __init__(self, row: AgentRow, store: Store) -> None:
+    def __init__(self, row: AgentRow, store: JournalStore) -> None:
         self.row, self._store = row, store
         self.description = msgspec.json.decode(row.description, type=Description)
         self.agent: Agent = make_agent(self.description)
@@ -78,13 +78,13 @@ class Rebuilt:
             return account
         return fold(self._store.read_episode(self.row.number, name))
 
-    def open(self, name: str, event: Event) -> None:
+    def open(self, name: str, event: JournalEvent) -> None:
         """Write down that an episode has begun."""
         self.accounts[name] = begin_account(event)
         self.met.add(name)
 
     def known(self, name: str) -> Account:
-        """Return the account of an episode, open or not, or raise Refusal."""
+        """Return the account of an episode, open or not, or raise RefusedError."""
         account = self.find(name)
         if account is None:
             raise not_found("episode", name, f"begin one with POST /v1/agents/{self.row.name}/episodes")
@@ -119,7 +119,7 @@ class Rebuilt:
             self.replay(event)
         self._replay_fits(None)
 
-    def replay(self, event: Event) -> None:
+    def replay(self, event: JournalEvent) -> None:
         """Do again what an event says, and check that it comes to what it says."""
         name = event.episode
         if event.kind == LOAD:
@@ -135,7 +135,7 @@ class Rebuilt:
         self.agent, self.fits = agent, len(getattr(agent.stage, "fits", ()))
         self._replay_fits(self._to_come)
 
-    def close(self, account: Account, event: Event) -> None:
+    def close(self, account: Account, event: JournalEvent) -> None:
         """Write down how an episode ended."""
         account.take(event)
         self.accounts.pop(account.id, None)
@@ -152,7 +152,7 @@ class Rebuilt:
         if isinstance(self.agent.stage, GeneralisingLearning):
             self.agent.stage.replay(fits)
 
-    def _replay_agent(self, event: Event, body: Any) -> None:
+    def _replay_agent(self, event: JournalEvent, body: Any) -> None:
         if event.kind == RETIRE:
             self.agent.retire(body["action"], body["state"])
         elif event.kind == ANCHOR:
@@ -164,7 +164,7 @@ class Rebuilt:
                 f"event {event.position} is of the kind {event.kind!r}, which is not known here"
             )
 
-    def _replay_episode(self, event: Event, body: dict[str, Any], name: str) -> None:
+    def _replay_episode(self, event: JournalEvent, body: dict[str, Any], name: str) -> None:
         if event.kind == BEGIN:
             episode = self.agent.begin(body["context"], body.get("held", False))
             check_replayed(event, (body["number"], body["stage"]), (episode.id, episode.plan.stage))
@@ -190,7 +190,7 @@ class Rebuilt:
             check_replayed(event, body["decoded"], msgspec.to_builtins(decoded_reward(episode)))
         self.close(account, event)
 
-    def _replay_step(self, event: Event, step: StepTaken, episode: Episode) -> None:
+    def _replay_step(self, event: JournalEvent, step: StepTaken, episode: Episode) -> None:
         if step.taken:
             self.agent.took(episode, step.state, step.action, step.probability, step.actions)
             return
@@ -225,12 +225,12 @@ def load_agent(content: bytes) -> Agent:
         return Agent.load(os.fspath(path))
 
 
-def decoded_reward(episode: Episode) -> Decoded | None:
+def decoded_reward(episode: Episode) -> DecodedBody | None:
     """Return what the feedback of an episode was taken to mean."""
     return decoded_of(episode.decoded_reward, episode.decoded_interval)
 
 
-def check_replayed(event: Event, known: Any, found: Any) -> None:
+def check_replayed(event: JournalEvent, known: Any, found: Any) -> None:
     """Raise ReplayError unless an event comes to what it says."""
     if known != found:
         raise ReplayError(
@@ -239,6 +239,6 @@ def check_replayed(event: Event, known: Any, found: Any) -> None:
         )
 
 
-def _fit(event: Event) -> tuple[int, int]:
+def _fit(event: JournalEvent) -> tuple[int, int]:
     tuples, lessons = msgspec.json.decode(event.body)
     return tuples, lessons

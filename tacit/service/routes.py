@@ -24,19 +24,19 @@ from tacit.service.bodies import (
     Ask,
     Began,
     Begin,
-    Chosen,
+    ChosenBody,
     Decide,
     Decided,
     EpisodeStatus,
     Feedback,
-    Label,
-    Labels,
+    LabelBody,
+    LabelsBody,
     PolicyBody,
     PolicyRow,
     Retire,
 )
 from tacit.service.descriptions import Description, read_description
-from tacit.service.errors import Refusal, invalid
+from tacit.service.errors import RefusedError, invalid
 from tacit.service.gate import Gate
 from tacit.service.host import Host
 from tacit.service.house import RETRY_AFTER, House
@@ -54,7 +54,7 @@ MOST_FILE = 1 << 28
 """Of the file of an agent."""
 ENCODER = msgspec.json.Encoder()
 DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
-    kind: msgspec.json.Decoder(kind) for kind in (Begin, Ask, Decide, Feedback, Retire, Anchors, Label)
+    kind: msgspec.json.Decoder(kind) for kind in (Begin, Ask, Decide, Feedback, Retire, Anchors, LabelBody)
 }
 
 Answering = Callable[[House, Request], Awaitable[Response]]
@@ -74,7 +74,7 @@ class Endpoint(NamedTuple):
 
 
 async def read_body(request: Request, kind: type[T]) -> T:
-    """Return the body of a request as what it should be, or raise Refusal."""
+    """Return the body of a request as what it should be, or raise RefusedError."""
     content = await read_bytes(request)
     try:
         return DECODERS[kind].decode(content)  # type: ignore[no-any-return]
@@ -83,7 +83,7 @@ async def read_body(request: Request, kind: type[T]) -> T:
 
 
 async def read_bytes(request: Request, most: int | None = None) -> bytes:
-    """Return the body of a request, or raise Refusal if it is too large, or too slow for its size."""
+    """Return the body of a request, or raise RefusedError if it is too large, or too slow for its size."""
     limits: Limits = request.app.state.limits
     size = limits.body_bytes if most is None else most
     return await read_limited(request, size, limits.body_seconds * max(1, size / limits.body_bytes))
@@ -195,7 +195,7 @@ async def anchor(house: House, request: Request) -> Response:
 
 async def label(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/label."""
-    return answer(host_of(house, request).label(await read_body(request, Label)))
+    return answer(host_of(house, request).label(await read_body(request, LabelBody)))
 
 
 async def get_checkpoint(house: House, request: Request) -> Response:
@@ -242,7 +242,7 @@ ENDPOINTS = (
     ),
     Endpoint("POST", f"{AGENT}/decide", decide, "Begin, and act once", "decide", Decide, Decided, (200, 201)),
     Endpoint("GET", EPISODE, get_episode, "What was said in an episode", "decide", None, EpisodeStatus),
-    Endpoint("POST", f"{EPISODE}/actions", act, "Ask for an action", "decide", Ask, Chosen),
+    Endpoint("POST", f"{EPISODE}/actions", act, "Ask for an action", "decide", Ask, ChosenBody),
     Endpoint(
         "POST", f"{EPISODE}/feedback", hear, "Tell how the person reacted", "feedback", Feedback, Accepted
     ),
@@ -251,7 +251,13 @@ ENDPOINTS = (
     Endpoint("GET", f"{AGENT}/policy", get_policy, "What is taken to be best", "admin", None, PolicyBody),
     Endpoint("POST", f"{AGENT}/anchors", anchor, "Give known outcomes", "admin", Anchors),
     Endpoint(
-        "POST", f"{AGENT}/label", label, "What feedback of logged episodes means", "admin", Label, Labels
+        "POST",
+        f"{AGENT}/label",
+        label,
+        "What feedback of logged episodes means",
+        "admin",
+        LabelBody,
+        LabelsBody,
     ),
     Endpoint("GET", f"{AGENT}/checkpoint", get_checkpoint, "The agent as a file", "admin"),
     Endpoint("PUT", f"{AGENT}/checkpoint", put_checkpoint, "Go on from the file of an agent", "admin"),
@@ -292,10 +298,10 @@ def _guarded(house: House, endpoint: Endpoint, gate: Gate | None) -> Callable[[R
             if gate is not None:
                 gate.admit(request, endpoint.scope)
             return await endpoint.do(house, request)
-        except Refusal as refusal:
+        except RefusedError as refusal:
             return refuse(refusal)
         except StoreError as error:
-            return refuse(Refusal(503, "unready", f"the journal cannot be read: {error}"))
+            return refuse(RefusedError(503, "unready", f"the journal cannot be read: {error}"))
 
     async def respond_noted(request: Request) -> Response:
         assert gate is not None
@@ -310,7 +316,7 @@ def _guarded(house: House, endpoint: Endpoint, gate: Gate | None) -> Callable[[R
     return respond if gate is None else respond_noted
 
 
-def refuse(refusal: Refusal) -> Response:
+def refuse(refusal: RefusedError) -> Response:
     """Return the answer to a request that is refused."""
     response = answer(refusal.to_json(), refusal.status)
     if refusal.status in (429, 503):
@@ -324,4 +330,6 @@ async def _refuse_path(request: Request, error: Exception) -> Response:
     words = {404: "there is nothing at this path; see /docs", 405: "this path has other methods; see /docs"}
     if request.app.state.gate is not None:
         request.app.state.gate.metrics.refuse(status)
-    return refuse(Refusal(status, "not-found" if status == 404 else "refused", words.get(status, str(error))))
+    return refuse(
+        RefusedError(status, "not-found" if status == 404 else "refused", words.get(status, str(error)))
+    )

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from tacit.service.documentation import write_documentation
 from tacit.service.errors import unready
 from tacit.service.house import House
-from tacit.service.journal import Store
+from tacit.service.journal import JournalStore
 from tacit.service.limits import limits_of
 from tacit.service.openapi import describe_service
 from tacit.service.operations import make_operations
@@ -36,7 +36,7 @@ JOURNAL = "journal.sqlite"
 """The file of the journal in the folder of a service."""
 
 
-def open_store(data: Path, database: str | None = None) -> Store:
+def open_store(data: Path, database: str | None = None) -> JournalStore:
     """Return the store of a service: SQLite in its folder, or the PostgreSQL that `database` names."""
     if database is not None:
         return PostgresStore(database)
@@ -45,7 +45,7 @@ def open_store(data: Path, database: str | None = None) -> Store:
 
 
 def make_service(
-    store: Store,
+    store: JournalStore,
     clock: Callable[[], float] = time.time,
     opening: Opening = open_first,
     options: ServiceOptions | None = None,
@@ -105,7 +105,7 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
         )
 
 
-def serve(store: Store, listener: socket.socket, options: ServiceOptions | None = None) -> None:
+def serve(store: JournalStore, listener: socket.socket, options: ServiceOptions | None = None) -> None:
     """Answer requests until the process is told to stop (SIGINT, SIGTERM); those under way are finished first.
 
     Raises RuntimeError if the service cannot be opened.

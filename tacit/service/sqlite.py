@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.service.faults import explain_sqlite, name_is_taken
-from tacit.service.journal import AgentRow, Event, Snapshot, StoreError
+from tacit.service.journal import AgentRow, JournalEvent, Snapshot, StoreError
 from tacit.service.migrating import BOOKKEEPING, Migration, migrate
 from tacit.service.paging import iterate_pages
 from tacit.service.pool import Pool
@@ -43,7 +43,7 @@ class SqliteStore:
     >>> from contextlib import closing
     >>> with tempfile.TemporaryDirectory() as folder, closing(SqliteStore(f"{folder}/tacit.db")) as store:
     ...     shop = store.create_agent("shop", b"{}", at=0.0).number
-    ...     store.append([Event(shop, "e1", "begin", b"{}", 1.0), Event(shop, "e1", "end", b"{}", 2.0)])
+    ...     store.append([JournalEvent(shop, "e1", "begin", b"{}", 1.0), JournalEvent(shop, "e1", "end", b"{}", 2.0)])
     ...     [(event.position, event.kind) for event in store.read(shop)]
     [1, 2]
     [(1, 'begin'), (2, 'end')]
@@ -83,7 +83,7 @@ class SqliteStore:
         with self._read() as reader:
             return [AgentRow(*row) for row in reader.execute(query)]
 
-    def append(self, events: Sequence[Event]) -> list[int]:
+    def append(self, events: Sequence[JournalEvent]) -> list[int]:
         """Return the positions of the events, once all of them are on disk; if it raises, none is."""
         if not events:
             return []
@@ -93,7 +93,7 @@ class SqliteStore:
                 last = writer.execute(statement, values).lastrowid or 0
         return list(range(last - len(events) + 1, last + 1))
 
-    def read(self, agent: int, after: int = 0, limit: int | None = None) -> Iterator[Event]:
+    def read(self, agent: int, after: int = 0, limit: int | None = None) -> Iterator[JournalEvent]:
         """Yield events of an agent in order, from the first whose position is greater."""
         query = f"{EVENT} WHERE agent = :agent AND position > :after AND {LIVE} ORDER BY position LIMIT :most"
 
@@ -103,11 +103,11 @@ class SqliteStore:
 
         return iterate_pages(fetch, after, limit)
 
-    def read_episode(self, agent: int, episode: str) -> list[Event]:
+    def read_episode(self, agent: int, episode: str) -> list[JournalEvent]:
         """Return the events of an episode in order; none if there is no such episode."""
         query = f"{EVENT} WHERE agent = :agent AND episode = :episode AND {LIVE} ORDER BY position"
         with self._read() as reader:
-            return [Event(*row) for row in reader.execute(query, {"agent": agent, "episode": episode})]
+            return [JournalEvent(*row) for row in reader.execute(query, {"agent": agent, "episode": episode})]
 
     def last_position(self, agent: int) -> int:
         """Return the position of the last event of an agent, 0 if it has none."""
@@ -202,7 +202,7 @@ class SqliteStore:
             raise StoreError(explain_sqlite(error, self.path)) from error
 
 
-def _insertions(events: Sequence[Event]) -> Iterator[tuple[str, list[object]]]:
+def _insertions(events: Sequence[JournalEvent]) -> Iterator[tuple[str, list[object]]]:
     """Yield statements that insert events, many rows each: after every statement other threads have their turn.
 
     Their numbers of rows are powers of two, so that few statements are ever prepared.

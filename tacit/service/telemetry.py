@@ -1,4 +1,4 @@
-"""Decoded rewards as OpenTelemetry's events of evaluations, `gen_ai.evaluation.result`; an option.
+"""DecodedBody rewards as OpenTelemetry's events of evaluations, `gen_ai.evaluation.result`; an option.
 
 An evaluation names the agent and the episode, the reward that feedback was decoded to and how sure that is; it holds
 nothing of what was said. Which exporter takes it is the business of OpenTelemetry, as its own variables say.
@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Struct
 
 from tacit.service.accounts import END
-from tacit.service.bodies import Decoded
+from tacit.service.bodies import DecodedBody
 from tacit.service.host import Host
-from tacit.service.journal import Event
+from tacit.service.journal import JournalEvent
 
 EVENT = "gen_ai.evaluation.result"
 
@@ -26,7 +26,7 @@ Emit = Callable[[str, Mapping[str, Any]], None]
 class Ended(Struct):
     """What the event of an episode's end says of its reward."""
 
-    decoded: Decoded | None = None
+    decoded: DecodedBody | None = None
 
 
 ENDED = msgspec.json.Decoder(Ended)
@@ -38,7 +38,7 @@ class Evaluations:
     >>> told = []
     >>> evaluations = Evaluations(lambda name, attributes: told.append((name, attributes)))
     >>> decoded = b'{"decoded": {"reward": 0.9, "confidence": 0.9, "low": 0.8, "high": 1.0}}'
-    >>> evaluations.evaluate("shop", Event(1, "e1", "end", decoded, 0.0))
+    >>> evaluations.evaluate("shop", JournalEvent(1, "e1", "end", decoded, 0.0))
     >>> told[0][0], told[0][1]["gen_ai.evaluation.score.value"], told[0][1]["gen_ai.evaluation.score.label"]
     ('gen_ai.evaluation.result', 0.9, 'pass')
     """
@@ -46,12 +46,12 @@ class Evaluations:
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
 
-    def observe(self, host: Host, event: Event) -> None:
+    def observe(self, host: Host, event: JournalEvent) -> None:
         """Take an event of the journal."""
         if event.kind == END:
             self.evaluate(host.row.name, event)
 
-    def evaluate(self, agent: str, event: Event) -> None:
+    def evaluate(self, agent: str, event: JournalEvent) -> None:
         """Emit the evaluation of an episode, if there is one."""
         decoded = ENDED.decode(event.body).decoded
         if decoded is None:

@@ -22,7 +22,7 @@ from tacit.learning.layered import Layered
 from tacit.problem.spaces import Finite
 from tacit.service.accounts import Account
 from tacit.service.chance import estimate_chance, weigh_steps
-from tacit.service.errors import Refusal
+from tacit.service.errors import RefusedError
 from tacit.service.history import History
 from tacit.service.host import Host
 from tacit.service.house import House
@@ -112,7 +112,7 @@ class Watchers:
         async with self._locks[name]:
             try:
                 host = self._house.find(name)
-            except Refusal as refusal:
+            except RefusedError as refusal:
                 gone = refusal.status == 404
                 if gone and (known := self._looks.pop(name, None)) is not None:
                     self._histories.pop(known.host.row.number, None)
@@ -189,7 +189,9 @@ class Watchers:
 
     def _stream(self, request: Request, look: Callable[[], Awaitable[Message]]) -> Response:
         if self.listeners >= MOST_LISTENERS:
-            raise Refusal(429, "busy", f"{self.listeners} watch already; close a page, or try again later")
+            raise RefusedError(
+                429, "busy", f"{self.listeners} watch already; close a page, or try again later"
+            )
         known = request.headers.get("last-event-id", "")
         headers = {
             "cache-control": "no-store",

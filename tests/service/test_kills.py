@@ -21,7 +21,7 @@ from store_places import SqlitePlace as FilePlace
 from tacit.service.calls import AgentCalls, Call, EpisodeCalls
 from tacit.service.client import Client, Patience, ServiceError
 from tacit.service.host import Host
-from tacit.service.journal import Event
+from tacit.service.journal import JournalEvent
 from tacit.service.rebuilding import save_agent
 from tacit.service.serving import JOURNAL
 from tacit.service.sqlite import SqliteStore
@@ -223,7 +223,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_done_twice(tmp_path, make_p
 
 def test_control_losses_and_repeats_are_noticed():
     def event(kind, **body):
-        return Event(1, "e", kind, msgspec.json.encode(body), 0.0)
+        return JournalEvent(1, "e", kind, msgspec.json.encode(body), 0.0)
 
     chosen = {"action": "ask", "probability": 0.5, "step": 1}
     kept = [event("begin"), event("act", **chosen), event("end")]

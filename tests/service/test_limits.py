@@ -9,7 +9,7 @@ from operating import Running, bearer, operating, shop_with
 from serving import SHOP
 from starlette.requests import Request
 
-from tacit.service.errors import Refusal
+from tacit.service.errors import RefusedError
 from tacit.service.keys import Keys
 from tacit.service.limits import Rate, address_of, read_limited
 
@@ -30,7 +30,7 @@ def test_a_body_that_comes_too_slowly_is_given_up():
 
     request = Request({"type": "http", "method": "POST", "headers": []}, receive)
     began = time.monotonic()
-    with pytest.raises(Refusal, match=r"arrives within 0.05 seconds, got 0 bytes") as refused:
+    with pytest.raises(RefusedError, match=r"arrives within 0.05 seconds, got 0 bytes") as refused:
         asyncio.run(read_limited(request, 10, 0.05))
     assert (refused.value.status, refused.value.headers) == (408, {"connection": "close"})
     assert time.monotonic() - began < 5
@@ -40,7 +40,7 @@ def test_a_client_that_leaves_is_no_defect():
     async def receive():
         return {"type": "http.disconnect"}
 
-    with pytest.raises(Refusal, match="left"):
+    with pytest.raises(RefusedError, match="left"):
         asyncio.run(read_limited(Request({"type": "http", "method": "POST", "headers": []}, receive), 10, 1))
 
 

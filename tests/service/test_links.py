@@ -10,7 +10,7 @@ import pytest
 from operating import operating, shop_with
 from serving import Caller, Clock
 
-from tacit.service.errors import Refusal
+from tacit.service.errors import RefusedError
 from tacit.service.link_pages import MOST_FORM, choices, read_form
 from tacit.service.links import SECRET, Grant, LinkError, Signer, open_signer
 
@@ -201,7 +201,7 @@ def test_where_feedback_is_text_the_person_writes():
     assert len(form) < MOST_FORM
     assert read_form(form, []) == "ü" * 4_000
     for wrong in (b"", b"text=", b"text=+", b"feedback=1", b"text=" + b"x" * 4_001, b"\xff", b"a&b"):
-        with pytest.raises(Refusal):
+        with pytest.raises(RefusedError):
             read_form(wrong, [])
     many = {"feedback": {"kind": "finite", "labels": list(range(21))}}
     assert choices(SimpleNamespace(description=SimpleNamespace(layout=many))) is None

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 from store_places import PostgresPlace, SqlitePlace, numbered, numbers_of
 
-from tacit.service.journal import Event, Snapshot, StoreError
+from tacit.service.journal import JournalEvent, Snapshot, StoreError
 from tacit.service.paging import PAGE
 
 
@@ -36,10 +36,10 @@ def agent(store):
 def test_events_come_back_in_order_at_their_positions(store, agent):
     other = store.create_agent("bank", b"{}", 2.0).number
     events = [
-        Event(agent, "e1", "begin", b'{"x": 1}', 1.25),
-        Event(other, "e1", "begin", b"{}", 2.25),
-        Event(agent, None, "fit", b"\x00\xff", 1.5),
-        Event(agent, "caf\u00e9", "begin", b"", 0.5),
+        JournalEvent(agent, "e1", "begin", b'{"x": 1}', 1.25),
+        JournalEvent(other, "e1", "begin", b"{}", 2.25),
+        JournalEvent(agent, None, "fit", b"\x00\xff", 1.5),
+        JournalEvent(agent, "caf\u00e9", "begin", b"", 0.5),
     ]
     positions = store.append(events[:3]) + store.append(events[3:])
     assert positions == sorted(set(positions))
@@ -63,11 +63,11 @@ def test_nothing_appended_is_nothing_written(store, agent):
 
 
 def test_all_of_a_group_is_written_or_none(store, agent):
-    bad = Event(agent + 99, "e", "act", b"1", 1.0)
+    bad = JournalEvent(agent + 99, "e", "act", b"1", 1.0)
     with pytest.raises(StoreError, match="breaks a rule of the tables"):
         store.append([*numbered(agent, [0]), bad, *numbered(agent, [2])])
     with pytest.raises(StoreError):
-        store.append([*numbered(agent, [3]), Event(agent, "\ud800", "act", b"4", 1.0)])
+        store.append([*numbered(agent, [3]), JournalEvent(agent, "\ud800", "act", b"4", 1.0)])
     assert list(store.read(agent)) == []
     store.append(numbered(agent, [5]))
     assert numbers_of(store.read(agent)) == [5]

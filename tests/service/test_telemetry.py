@@ -6,7 +6,7 @@ import types
 import pytest
 from operating import operating, shop_with
 
-from tacit.service.journal import Event
+from tacit.service.journal import JournalEvent
 from tacit.service.telemetry import Evaluations, open_telemetry
 
 DECODED = b'{"feedback":"thanks","decoded":{"reward":0.25,"confidence":0.75,"low":0.1,"high":0.4}}'
@@ -33,7 +33,7 @@ def emitted(monkeypatch):
 
 
 def test_an_evaluation_tells_the_reward_and_nothing_of_what_was_said(emitted):
-    Evaluations(open_telemetry()).evaluate("shop", Event(1, "e1", "end", DECODED, 0.0))
+    Evaluations(open_telemetry()).evaluate("shop", JournalEvent(1, "e1", "end", DECODED, 0.0))
     assert emitted == [
         {
             "event_name": "gen_ai.evaluation.result",
@@ -55,7 +55,7 @@ def test_a_service_emits_what_was_decoded_and_nothing_else(tmp_path, emitted):
         caller.play("new", ["start", "cart"], "thanks")  # too early to be decoded
         assert emitted == []
         host = caller.host
-        event = Event(host.row.number, "e9", "end", DECODED, 0.0)
+        event = JournalEvent(host.row.number, "e9", "end", DECODED, 0.0)
         caller.client.app.state.house._tell(host, [event, event._replace(kind="abandon")])
         assert [told["attributes"]["gen_ai.conversation.id"] for told in emitted] == ["e9"]
 

@@ -13,10 +13,10 @@ from serving import SHOP, Caller, listening, serving, shop
 
 from tacit.service import watching
 from tacit.service.accounts import Account
-from tacit.service.bodies import Decoded, StepTaken
+from tacit.service.bodies import DecodedBody, StepTaken
 from tacit.service.chance import estimate_chance, weigh_steps
 from tacit.service.history import FIRST_WINDOW, MOST_WINDOWS, History
-from tacit.service.journal import Event
+from tacit.service.journal import JournalEvent
 from tacit.service.meanings import pick_remarks
 from tacit.service.page import page_routes, read_page
 
@@ -38,7 +38,7 @@ def read_events(lines):
 
 
 def told(number, episode, kind, body, position):
-    return Event(number, episode, kind, msgspec.json.encode(body), 0.0, position)
+    return JournalEvent(number, episode, kind, msgspec.json.encode(body), 0.0, position)
 
 
 def events_of(rewards):
@@ -200,7 +200,7 @@ def drawn(generator, n, chances, pleases):
         reward = float(generator.random() < pleases[a])
         account = Account(str(k), k, "new", None, 0.0, "generalising")
         account.steps.append(StepTaken(1, "visit", a, chances[a], list(range(len(chances)))))
-        account.ended, account.decoded = "feedback", Decoded(reward, 1.0, 0.0, 1.0)
+        account.ended, account.decoded = "feedback", DecodedBody(reward, 1.0, 0.0, 1.0)
         accounts.append(account)
     return accounts
 
