@@ -17,7 +17,7 @@ EpisodeId = Annotated[
 ]
 User = Annotated[str, Meta(max_length=256)] | int
 StepNumber = Annotated[int, Meta(ge=1, le=1000, description="1 for the first")]
-KnownOutcome = Annotated[int, Meta(ge=0, le=1)]
+OutcomeGiven = Annotated[int, Meta(ge=0, le=1)]
 Chance = Annotated[float, Meta(gt=0, le=1)]
 
 
@@ -63,7 +63,7 @@ class AnchorBody(Struct, forbid_unknown_fields=True):
     context: Any
     state: Any
     feedback: Any
-    reward: KnownOutcome
+    reward: OutcomeGiven
 
 
 class Anchors(Struct, forbid_unknown_fields=True):
@@ -125,7 +125,7 @@ class Feedback(Struct, forbid_unknown_fields=True):
     """How the person reacted; null is silence. `outcome`, 0 or 1, where this once it is known how it went."""
 
     feedback: Any
-    outcome: KnownOutcome | None = None
+    outcome: OutcomeGiven | None = None
 
 
 class DecodedBody(Struct):
