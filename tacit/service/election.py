@@ -22,6 +22,7 @@ SCHEMA = "hashtext(current_schema())"
 TAKE = f"SELECT pg_try_advisory_lock({LEADING}, {SCHEMA})"
 BEGIN_TERM = f"SELECT pg_advisory_xact_lock({TERMS}, {SCHEMA})"
 """Waits for appends that are under way, which share this lock."""
+NEXT_TERM = "UPDATE terms SET term = term + 1, address = %s RETURNING term"
 
 
 class Election:
@@ -34,8 +35,11 @@ class Election:
         self._takes_part = False
         self._term: int | None = None
 
-    def try_lead(self) -> bool:
-        """Return whether this service leads, now or already; StoreError if the server cannot be reached."""
+    def try_lead(self, address: str = "") -> bool:
+        """Return whether this service leads, now or already; StoreError if the server cannot be reached.
+
+        `address` is where others find it.
+        """
         with self._lock:
             self._takes_part = True
             if self.leads():
@@ -44,7 +48,7 @@ class Election:
                 self._connection = self._address.connect()
             try:
                 with self._address.told():
-                    self._term = self._begin_term(self._connection)
+                    self._term = self._begin_term(self._connection, address)
             except StoreError:
                 self.stop_leading()
                 raise
@@ -81,14 +85,14 @@ class Election:
             )
         return term
 
-    def _begin_term(self, connection: Connection) -> int | None:
+    def _begin_term(self, connection: Connection, address: str) -> int | None:
         """Return the new term; None if another leads."""
         taken = connection.execute(TAKE).fetchone()
         if not taken or not taken[0]:
             return None
         with connection.transaction():
             connection.execute(BEGIN_TERM)
-            row = connection.execute("UPDATE terms SET term = term + 1 RETURNING term").fetchone()
+            row = connection.execute(NEXT_TERM, [address]).fetchone()
         assert row is not None
         return int(row[0])
 

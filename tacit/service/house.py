@@ -8,7 +8,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from importlib.metadata import version
 from typing import Any
 
@@ -48,6 +48,10 @@ class House:
         self.hosts: dict[str, Host] = {}
         self.failure: str | None = "the service is starting"
         """Why nothing can be promised now, None while all is well."""
+        self.leader = ""
+        """Where the service is that leads, if it is another one."""
+        self.send_on: Callable[[Any, str], Awaitable[Any]] | None = None
+        """Sends a request on to the leader and returns its answer."""
         self._snapshotted: dict[int, int] = {}
         self._snapshotted_at: dict[int, float] = {}
         self._last: dict[int, asyncio.Future[int]] = {}
@@ -62,6 +66,11 @@ class House:
 
     async def stop(self) -> None:
         """Stop answering, bring everything to disk and leave a snapshot of each agent."""
+        await self.leave("the service is stopping")
+        self._store.close()
+
+    async def leave(self, reason: str) -> None:
+        """Let go of all agents, with a snapshot of each if all is well; `start` takes them up again."""
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:
@@ -71,12 +80,12 @@ class House:
             for host in self.hosts.values():
                 with contextlib.suppress(StoreError):
                     await self.snapshot(host)
-        self.failure = "the service is stopping"
+        self.failure = reason
         if self._commits is not None:
             await asyncio.to_thread(self._commits.close)
         for host in self.hosts.values():
             stop_fits(host)
-        self._store.close()
+        self.hosts, self._tasks, self._commits = {}, [], None
 
     @property
     def waiting(self) -> int:
@@ -127,14 +136,10 @@ class House:
 
     async def do(self, host: Host, request: Callable[..., Answer], *told: Any) -> Answer:
         """Return the answer to a request of an agent, once what it did is on disk."""
-        commits = self._commits
-        assert commits is not None
-        if commits.waiting >= MOST_WAITING:
-            raise RefusedError(
-                429, "busy", f"{commits.waiting} events wait for the disk; try again in a moment"
-            )
         if self.failure is not None:
             raise unready(f"{self.failure}; try again in a moment")
+        if self.waiting >= MOST_WAITING:
+            raise RefusedError(429, "busy", f"{self.waiting} events wait for the disk; try again in a moment")
         self.limits.check_room(host, request, told)
         answer = request(*told, self._clock())
         for event in answer.events[:-1]:

@@ -17,7 +17,7 @@ from tacit.service.link_pages import LinkPages
 from tacit.service.links import open_signer
 from tacit.service.metrics import CONTENT_TYPE, Metrics
 from tacit.service.options import ServiceOptions
-from tacit.service.routes import Endpoint
+from tacit.service.routes import METRICS, Endpoint
 from tacit.service.telemetry import Evaluations, open_telemetry
 
 METHODS = ("GET", "PUT", "POST", "DELETE")
@@ -47,7 +47,7 @@ def make_operations(house: House, options: ServiceOptions, clock: Callable[[], f
         return Response(await metrics.write(), media_type=CONTENT_TYPE)
 
     scope = "" if options.open_metrics else "admin"
-    told = Endpoint("GET", "/metrics", tell, "Counts, in Prometheus' text", scope)
+    told = Endpoint("GET", METRICS, tell, "Counts, in Prometheus' text", scope)
     return Operations(gate, [*links, told], links[:1], other_sites(options.origins))
 
 

@@ -124,6 +124,11 @@ class ServiceOptions:
     public_url: str | None = _option(
         None, lambda v: v if v is None else _address(v), "the http address that people see, for links"
     )
+    advertise: str | None = _option(
+        None,
+        lambda v: v if v is None else _address(v),
+        "the http address at which other services find this one",
+    )
     origins: tuple[str, ...] = _option((), _origins, "sites whose pages may call, as https://shop.example")
     proxies: tuple[str, ...] = _option(
         ("127.0.0.1", "::1"), _texts, "addresses of proxies whose X-Forwarded-For is believed"

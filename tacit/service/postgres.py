@@ -155,9 +155,13 @@ class PostgresStore:
             connection.execute(beat)
         self._query("SELECT number FROM agents LIMIT 1")
 
-    def try_lead(self) -> bool:
-        """Return whether this service leads, now or already; StoreError if the server cannot be reached."""
-        return self._election.try_lead()
+    def try_lead(self, address: str = "") -> bool:
+        """Return whether this service leads, now or already, and say where; StoreError if the server is away."""
+        return self._election.try_lead(address)
+
+    def leader(self) -> str:
+        """Return where the service that leads, or led last, can be asked, "" if it did not say."""
+        return str(self._query("SELECT address FROM terms")[0][0])
 
     def leads(self) -> bool:
         """Return whether this service leads: whether the connection that holds the lock is alive."""

@@ -47,6 +47,8 @@ from tacit.service.switch import Switched
 from tacit.service.watching import Watchers
 
 T = TypeVar("T")
+METRICS = "/metrics"
+"""What each service tells of itself."""
 JSON = "application/json"
 LINES = "application/jsonl"
 BYTES = "application/octet-stream"
@@ -295,6 +297,9 @@ def make_app(
 def _guarded(house: House, endpoint: Endpoint, gate: Gate | None) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         try:
+            if house.leader and house.send_on is not None and endpoint.path != METRICS:
+                sent: Response = await house.send_on(request, house.leader)
+                return sent
             if gate is not None:
                 gate.admit(request, endpoint.scope)
             return await endpoint.do(house, request)

@@ -20,6 +20,7 @@ from tacit.service.documentation import write_documentation
 from tacit.service.errors import unready
 from tacit.service.house import House
 from tacit.service.journal import JournalStore
+from tacit.service.leading import open_in_turn
 from tacit.service.limits import limits_of
 from tacit.service.openapi import describe_service
 from tacit.service.operations import make_operations
@@ -58,6 +59,8 @@ def make_service(
         return answer({"alive": True})
 
     async def readyz(request: Request) -> Response:
+        if house.leader:
+            return answer({"ready": True, "leader": house.leader})
         return answer({"ready": True}) if house.failure is None else refuse(unready(house.failure))
 
     described = describe_service([*ENDPOINTS, *(around.described if around is not None else ())])
@@ -98,11 +101,15 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
                 f"nothing can listen at {host}, port {port}: {error.strerror}; choose another --port"
             ) from None
         listener.listen(BACKLOG)
-        number = listener.getsockname()[1]
-        yield (
-            listener,
-            f"http://[{host}]:{number}" if family == socket.AF_INET6 else f"http://{host}:{number}",
-        )
+        yield listener, address_of(listener)
+
+
+def address_of(listener: socket.socket, options: ServiceOptions | None = None) -> str:
+    """Return where others find a service: what the options say, or where it listens."""
+    if options is not None and options.advertise is not None:
+        return options.advertise
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def serve(store: JournalStore, listener: socket.socket, options: ServiceOptions | None = None) -> None:
@@ -116,7 +123,10 @@ def serve(store: JournalStore, listener: socket.socket, options: ServiceOptions 
         faults.append(error)
         server.should_exit = True
 
-    service = make_service(store, opening=open_beside(give_up), options=options)
+    opening = open_beside(give_up)
+    if isinstance(store, PostgresStore):
+        opening = open_in_turn(store, address_of(listener, options), give_up)
+    service = make_service(store, opening=opening, options=options)
     server = make_server(service, options)
     with _ending_well():
         server.run(sockets=[listener])
