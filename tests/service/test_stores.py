@@ -12,6 +12,7 @@ import pytest
 from store_places import PostgresPlace, SqlitePlace, numbered, numbers_of
 
 from tacit.service.journal import JournalEvent, Snapshot, StoreError
+from tacit.service.migrating import list_migrations
 from tacit.service.paging import PAGE
 
 
@@ -153,7 +154,7 @@ def test_everything_is_there_when_it_is_opened_again(place):
         assert numbers_of(store.read(agent)) == list(range(10))
         assert store.load_snapshots(agent) == [Snapshot(last, b"s")]
         assert store.append(numbered(agent, [10]))[0] > last
-    assert len(place.run("SELECT number, name, applied FROM migrations")) == 1
+    assert len(place.run("SELECT number, name, applied FROM migrations")) == len(list_migrations(place.kind))
 
 
 def test_a_store_that_is_closed_says_so(place):
