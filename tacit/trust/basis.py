@@ -13,7 +13,7 @@ from tacit.decoding.orientation import Beliefs, turn_odds
 from tacit.decoding.word_types import likelihood_ratio
 from tacit.problem.layout import Layout
 from tacit.trust.coverage import LET_GO, silent_tuples, total_tuples, weigh_share
-from tacit.trust.findings import Finding, count_places, list_places
+from tacit.trust.findings import Finding, count_places, list_places, show_share
 
 ENOUGH = 0.01
 """How often chance alone may tell actions apart in any place, of as many as there are."""
@@ -113,8 +113,8 @@ def find_doubt(
         "orientation-in-doubt",
         weigh_share(share, unsettled),
         list_places(layout, doubtful),
-        f"In {len(doubtful)} of {count_places(len(found))} where feedback tells actions apart, with {100 * share:.2g} "
-        "% of the episodes, it is in doubt which words mean a reward: as many actions please as do not, or what stands "
+        f"In {len(doubtful)} of {count_places(len(found))} where feedback tells actions apart, with {show_share(share)} "
+        "of the episodes, it is in doubt which words mean a reward: as many actions please as do not, or what stands "
         "out is an action that fails"
         + (f" (in {overlapping} of them words seem to be said by both sides)." if overlapping else "."),
         "A handful of episodes with known outcome there settles it; so do more actions that fail.",

@@ -16,7 +16,7 @@ from tacit.decoding.judgement import (
 )
 from tacit.decoding.orientation import Beliefs
 from tacit.problem.layout import Layout
-from tacit.trust.findings import Finding, Severity, abridge, count_of, count_places, list_places
+from tacit.trust.findings import Finding, Severity, abridge, count_of, count_places, list_places, show_share
 
 EXCLUSIVE_WORDS = Beliefs(found=True)
 """What places are judged by on their own: that no word is said by both sides."""
@@ -46,7 +46,7 @@ def find_few_tuples(
         "too-few-tuples",
         weigh_share(share, unsettled),
         list_places(layout, open_ones),
-        f"{count_places(len(open_ones))}, where {100 * share:.2g} % of the "
+        f"{count_places(len(open_ones))}, where {show_share(share)} of the "
         f"episodes ended, cannot be judged yet: about {sum(more.values()):,.0f} more tuples are needed.",
         f"Let it run on; at the present rate that takes about {episodes:,.0f} more episodes, fewer if they are "
         "steered there.",
@@ -72,7 +72,7 @@ def find_untried(layout: Layout, judgements: Judgements, unsettled: float = LET_
         "actions-never-tried",
         weigh_share(share, unsettled),
         list_places(layout, untried),
-        f"In {count_places(len(untried))}, where {100 * share:.2g} % of the episodes ended, an action was never tried, "
+        f"In {count_places(len(untried))}, where {show_share(share)} of the episodes ended, an action was never tried, "
         f"such as {action!r} in {judgement.tuples.sum():,.0f} episodes: what it brings, and what feedback means there, "
         "is not known.",
         "Let every action be tried there now and then, at random.",
@@ -97,7 +97,7 @@ def find_rare_contexts(
         weigh_share(share, unsettled),
         abridge([f"context {layout.contexts.decode(x)!r}" for x in sorted(rare)]),
         f"{len(rare):,} of {count_of(len(seen), 'context', 'contexts')} came fewer than {least} times each, in "
-        f"{100 * share:.2g} % of the episodes: too rarely for any of their states to be judged.",
+        f"{show_share(share)} of the episodes: too rarely for any of their states to be judged.",
         "Group contexts of people who speak alike, or leave out of the context what does not matter for feedback.",
     )
 

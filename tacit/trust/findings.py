@@ -118,3 +118,13 @@ def count_places(n: int) -> str:
 def count_of(n: int, one: str, many: str) -> str:
     """Return a number with its noun: 1 state, 2 states."""
     return f"{n} {one if n == 1 else many}"
+
+
+def show_share(share: float) -> str:
+    """Return a share in percent, of small ones two digits.
+
+    >>> show_share(1.0), show_share(0.37), show_share(0.0042)
+    ('100 %', '37 %', '0.42 %')
+    """
+    percent = 100 * share
+    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
