@@ -114,8 +114,8 @@ def find_doubt(
         weigh_share(share, unsettled),
         list_places(layout, doubtful),
         f"In {len(doubtful)} of {count_places(len(found))} where feedback tells actions apart, with "
-        f"{show_share(share)} of the episodes, it is in doubt which words mean a reward: as many actions please as do not, or what stands "
-        "out is an action that fails"
+        f"{show_share(share)} of the episodes, it is in doubt which words mean a reward: as many actions please as do "
+        "not, or what stands out is an action that fails"
         + (f" (in {overlapping} of them words seem to be said by both sides)." if overlapping else "."),
         "A handful of episodes with known outcome there settles it; so do more actions that fail.",
     )
