@@ -94,10 +94,10 @@ def fit_personal_meaning(
         before = None
     chosen, known = _choose(said, uniform, mask, n_words, generator, before)
     found = _fit_all(said, uniform, mask, chosen, known, generator)
-    return found if before is None else _keep_better(before, found, said.part(np.flatnonzero(uniform)))
+    return found if before is None else keep_better(before, found, said.part(np.flatnonzero(uniform)))
 
 
-def _keep_better(before: PersonalMeaning, found: PersonalMeaning, said: Said) -> PersonalMeaning:
+def keep_better(before: PersonalMeaning, found: PersonalMeaning, said: Said) -> PersonalMeaning:
     """Return what was found, or what was known before if tuples of uniform actions are told worse since.
 
     Most tuples are of actions that are taken to be best. Where these are all that is new, what is likeliest may
