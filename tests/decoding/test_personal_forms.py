@@ -66,7 +66,7 @@ def test_regions_that_are_known_get_finer_and_still_know_what_pleases():
 def test_a_fit_that_forgets_what_uniform_actions_told_is_not_taken():
     """Of thousands of tuples of one policy a fit may be likelier that gets the other actions wrong."""
     mask = np.ones((1, 3), dtype=np.bool_)
-    x, a, w, uniform, group = draw_groups(3000, 2)
+    x, a, w, uniform, _ = draw_groups(3000, 2)
     told = x, np.zeros(3000, dtype=np.int64), a, w, uniform
     known = fit_personal_meaning(*told, mask, 2, np.random.default_rng(1))
     said = Said(*(each[uniform] for each in told[:4]))
