@@ -95,6 +95,17 @@ def are_regions(form: Form) -> bool:
     return form.terms in (*REGIONS, SLOPING)
 
 
+def is_finer(form: Form, like: Form) -> bool:
+    """Return whether a form that is not of regions is another one's own, or finer and as loath to let words differ.
+
+    Where one action is taken, nothing tells how much it pleases from what words mean there: a weaker ridge would let
+    the one drift into the other.
+    """
+    if form.terms == like.terms:
+        return form.ridge == like.ridge
+    return FINENESS[form.terms] > FINENESS[like.terms] and form.ridge.meaning >= like.ridge.meaning
+
+
 def list_forms(n: int, like: Form | None = None, finer: bool = False) -> list[Form]:
     """Return the forms that n tuples may tell apart: of regions no more than two numbers.
 
@@ -115,7 +126,7 @@ def list_forms(n: int, like: Form | None = None, finer: bool = False) -> list[Fo
     if like is None or (not finer and (like.terms == "pair" or wide)):
         return others + regions[-MOST_REGIONS:]
     if not are_regions(like):
-        return [form for form in others if not finer or FINENESS[form.terms] >= FINENESS[like.terms]]
+        return [form for form in others if not finer or is_finer(form, like)]
     pairs = [] if finer else [form for form in others if form.terms == "pair"]
     if like.terms == SLOPING:
         return [*pairs, FINEST]
