@@ -86,7 +86,7 @@ MOST_REGIONS = 4
 """Numbers of regions that are tried, of those that there are tuples for the largest."""
 
 
-FINENESS = {"constant": 0, "linear": 1, "pair": 2, "units": 2}
+FINENESS = {"constant": 0, "linear": 1, "pair": 2, "units": 3}
 """Of forms that are not regions."""
 
 
