@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tacit.base.changes import Changes, assign, commit
@@ -106,18 +105,21 @@ class Agent:
     @property
     def open_episodes(self) -> tuple[Episode, ...]:
         """Return the episodes that have begun and not ended, oldest first."""
-        with self._settled():
+        with self._lock:
+            self._settle()
             return tuple(self._open.values())
 
     def episode(self, number: int) -> Episode:
         """Return the open episode with that id."""
-        with self._settled():
+        with self._lock:
+            self._settle()
             return find_open(self._open, number)
 
     @property
     def next_episode(self) -> int:
         """Return the id that the next episode will have: how many have begun."""
-        with self._settled():
+        with self._lock:
+            self._settle()
             return self._next_id
 
     def begin(self, context: object, uniform: bool = False) -> Episode:
@@ -233,7 +235,8 @@ class Agent:
         Episodes that are open do not take it from now on. A state must be left another action. In an open layout it is
         offered again when it comes among the `actions` of `act`.
         """
-        with self._settled():
+        with self._lock:
+            self._settle()
             world = self._layered.laid_out(without_action(self.layout, action, state))
             self._make(self._grow(world)[1])
 
@@ -246,18 +249,21 @@ class Agent:
         >>> Agent(layout).policy(0)
         {0: {0: 0.5, 1: 0.5}}
         """
-        with self._settled():
+        with self._lock:
+            self._settle()
             world = self.world.meet_context(context)
             return world.policy(self._grow(world)[0], world.read_context(context))
 
     def diagnose(self, anchors: Sequence[Anchor] = ()) -> Diagnosis:
         """Return whether what was learned can be trusted; `anchors` are episodes whose outcome is known."""
-        with self._settled():
+        with self._lock:
+            self._settle()
             return Diagnosis(self.stage.diagnose([self.world.read_anchor(anchor) for anchor in anchors]))
 
     def read_steps(self, episode: Episode) -> tuple[Step, ...]:
         """Return the steps of an episode in the user's own words."""
-        with self._settled():
+        with self._lock:
+            self._settle()
             if len(episode.states) > len(episode.chances):
                 episode.drop_torn_step()
             rows = enumerate(zip(episode.states, episode.actions, episode.chances, strict=True))
@@ -269,7 +275,8 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, open episodes included; `load` continues bit for bit."""
-        with self._settled():
+        with self._lock:
+            self._settle()
             tree = {
                 "world": self.world.name,
                 "world_state": self.world.to_state(),
@@ -316,7 +323,8 @@ class Agent:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy or a pickle is made of, while no other thread drives the agent: all but the lock."""
-        with self._settled():
+        with self._lock:
+            self._settle()
             return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -334,13 +342,6 @@ class Agent:
         """Make changes, all of them even if that is interrupted: then whoever comes next makes them again."""
         self._pending = changes
         self._settle()
-
-    @contextmanager
-    def _settled(self) -> Iterator[None]:
-        """Let one thread in, after what an interrupted call had decided is made; of calls that take their time."""
-        with self._lock:
-            self._settle()
-            yield
 
     def _settle(self) -> None:
         """Make what an interrupted call had decided; every call begins with this."""

@@ -12,8 +12,6 @@ round, if that is likelier, too.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
@@ -24,7 +22,6 @@ from tacit.decoding.personal_choice import (
     Chosen,
     Parts,
     Said,
-    score_by_actions,
     score_by_words,
     turn_majorities,
     turn_round,
@@ -55,8 +52,6 @@ REFIT_STEPS = 40
 CHOOSE_AGAIN, LOOK_AGAIN = 2.0, 1.5
 """Times as many tuples as when a form was last chosen until a finer one is tried, and times as many uniform ones as
 when all was last looked at afresh, where words tell actions apart or where they do not yet."""
-LOST = 2.0
-"""Nats by which tuples of uniform actions must be told worse for a new fit not to be taken."""
 LATE = 1500
 """Uniform tuples: what so many were needed for to be seen at all is steady, for some more would hardly change it."""
 STEADY = 0.25
@@ -93,24 +88,7 @@ def fit_personal_meaning(
     if before is not None and not _continues(before, said, mask, n_words):
         before = None
     chosen, known = _choose(said, uniform, mask, n_words, generator, before)
-    found = _fit_all(said, uniform, mask, chosen, known, generator)
-    return found if before is None else keep_better(before, found, said.part(np.flatnonzero(uniform)))
-
-
-def keep_better(before: PersonalMeaning, found: PersonalMeaning, said: Said) -> PersonalMeaning:
-    """Return what was found, or what was known before if tuples of uniform actions are told worse since.
-
-    Most tuples are of actions that are taken to be best. Where these are all that is new, what is likeliest may
-    forget what the other actions told.
-    """
-    if _score(found, said) >= _score(before, said) - LOST:
-        return found
-    return replace(before, chosen_at=found.chosen_at, looked=found.looked, gains=found.gains, z=found.z)
-
-
-def _score(model: PersonalMeaning, said: Said) -> float:
-    heard, _ = hear(model.basis(said.contexts), *said[1:], len(model.mask))
-    return score_by_actions(heard, model.mask, model.parameters)
+    return _fit_all(said, uniform, mask, chosen, known, generator)
 
 
 def _fit_all(

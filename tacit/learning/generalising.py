@@ -25,6 +25,7 @@ from tacit.base.beside import Beside
 from tacit.base.changes import Change, Changes, assign, commit
 from tacit.base.saved import Saved
 from tacit.decoding.counts import RunningCounts, SeenCounts
+from tacit.decoding.personal_fit import MOST_FITTED
 from tacit.decoding.tuples import Tuples, TupleStore, counted_shape, is_finite
 from tacit.decoding.understanding import RANKED_VALUES, Understanding, fit_understanding, ranked_layout
 from tacit.decoding.word_sharpening import understand_sharply
@@ -54,8 +55,8 @@ from tacit.trust.held_out import rest_on_held_out
 
 FIRST_FIT, GROWTH = 250, 1.33
 """Tuples of the first fit, and how many times more there are at each that follows."""
-MANY, STEADY_GROWTH = 4000, 1.5
-"""Tuples from which on, once what is understood is steady, there are so many times more: late fits take longest."""
+MANY, STEADY_GROWTH, LATE_GROWTH = 4000, 1.5, 3.0
+"""Tuples from which on, once all is steady, there are so many times more, and when a fit sees but a part of them."""
 LOOKS = 100
 """Over t: the chance that episode t ends with a uniform action once what is understood is steady."""
 UNSTEADY_LOOKS = 0.3
@@ -219,9 +220,7 @@ class GeneralisingLearning:
         renewed = copy(self)
         renewed.understanding = understanding
         renewed.sure = self.sure or understanding.is_sure
-        if (
-            renewed.sure and not self.sure
-        ):  # what was read before anything was understood speaks against nothing
+        if renewed.sure and not self.sure:  # what was read before that speaks against nothing
             renewed.ranked = RunningCounts(self.ranked.seen().shape)
         renewed.steady = self.steady or understanding.is_steady
         renewed._due = renewed._next_due(n)
@@ -231,7 +230,8 @@ class GeneralisingLearning:
 
     def _next_due(self, n: int) -> int:
         """Return the number of tuples of the fit after one of n."""
-        return int((STEADY_GROWTH if self.steady and n >= MANY else GROWTH) * n) + 1
+        growth = GROWTH if not self.steady or n < MANY else STEADY_GROWTH if n < MOST_FITTED else LATE_GROWTH
+        return int(growth * n) + 1
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what tuples that were read before they were learned from show of what was understood, worst first."""

@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
+import httpx2
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -99,8 +100,6 @@ class Forwarder:
     """Sends requests on to the service that leads, and its answers back as they come."""
 
     def __init__(self) -> None:
-        import httpx2
-
         self._client = httpx2.AsyncClient(timeout=httpx2.Timeout(None, connect=CONNECTING))
         self._faults = (httpx2.TransportError,)
 

@@ -101,10 +101,10 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
                 f"nothing can listen at {host}, port {port}: {error.strerror}; choose another --port"
             ) from None
         listener.listen(BACKLOG)
-        yield listener, address_of(listener)
+        yield listener, find_address(listener)
 
 
-def address_of(listener: socket.socket, options: ServiceOptions | None = None) -> str:
+def find_address(listener: socket.socket, options: ServiceOptions | None = None) -> str:
     """Return where others find a service: what the options say, or where it listens."""
     if options is not None and options.advertise is not None:
         return options.advertise
@@ -125,7 +125,7 @@ def serve(store: JournalStore, listener: socket.socket, options: ServiceOptions 
 
     opening = open_beside(give_up)
     if isinstance(store, PostgresStore):
-        opening = open_in_turn(store, address_of(listener, options), give_up)
+        opening = open_in_turn(store, find_address(listener, options), give_up)
     service = make_service(store, opening=opening, options=options)
     server = make_server(service, options)
     with _ending_well():

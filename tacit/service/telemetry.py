@@ -1,4 +1,4 @@
-"""DecodedBody rewards as OpenTelemetry's events of evaluations, `gen_ai.evaluation.result`; an option.
+"""Decoded rewards as OpenTelemetry's events of evaluations, `gen_ai.evaluation.result`; an option.
 
 An evaluation names the agent and the episode, the reward that feedback was decoded to and how sure that is; it holds
 nothing of what was said. Which exporter takes it is the business of OpenTelemetry, as its own variables say.

@@ -92,9 +92,7 @@ def test_an_agent_is_made_learns_and_warns(tmp_path, opened):
         rows = page.locator("#meanings tr", has_text="thanks")
         assert rows.locator(".heat").inner_text().startswith(("0.9", "1.0"))
         shown(page, "#policy", "show")
-        assert (
-            page.locator("#chart svg[role=img]").get_attribute("aria-label").startswith("DecodedBody reward")
-        )
+        assert page.locator("#chart svg[role=img]").get_attribute("aria-label").startswith("Decoded reward")
         assert page.locator(".episode").count() == 20
         page.get_by_role("link", name="All agents").click()
         shown(page, "#agents", "works with caution")
