@@ -21,7 +21,7 @@ from tacit.service.errors import unready
 from tacit.service.house import House
 from tacit.service.journal import StoreError
 from tacit.service.limits import read_limited
-from tacit.service.warming import READING, WARMING, Opening, in_thread, warm_kernels
+from tacit.service.warming import READING, Opening, warmed
 
 LOOK_EVERY = 0.5
 """Seconds between looks at who leads."""
@@ -53,30 +53,18 @@ class Electing(Protocol):
 def open_in_turn(store: Electing, address: str, give_up: Callable[[Exception], None]) -> Opening:
     """Return what lets a house answer while its service leads, and sends requests on while another does."""
 
+    async def stand(house: House) -> None:
+        while True:
+            await stand_once(house, store, address)
+            await asyncio.sleep(LOOK_EVERY)
+
     @contextlib.asynccontextmanager
     async def opening(house: House) -> AsyncIterator[None]:
         forwarder = Forwarder()
         house.send_on = forwarder.send
-
-        async def stand() -> None:
-            try:
-                house.failure = WARMING
-                await in_thread(warm_kernels)
-                while True:
-                    await stand_once(house, store, address)
-                    await asyncio.sleep(LOOK_EVERY)
-            except Exception as error:
-                give_up(error)
-
-        task = asyncio.create_task(stand())
-        try:
+        async with warmed(house, stand, give_up):
             yield
-        finally:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-            await forwarder.close()
-            await house.stop()
+        await forwarder.close()
 
     return opening
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import numpy as np
 
@@ -40,27 +40,35 @@ async def open_first(house: House) -> AsyncIterator[None]:
 def open_beside(give_up: Callable[[Exception], None]) -> Opening:
     """Return what answers at once that the service is not ready, until it is; `give_up` hears why it never will be."""
 
-    @contextlib.asynccontextmanager
-    async def opening(house: House) -> AsyncIterator[None]:
-        async def open_() -> None:
-            try:
-                house.failure = WARMING
-                await in_thread(warm_kernels)
-                house.failure = READING
-                await house.start()
-            except Exception as error:
-                give_up(error)
+    async def begin(house: House) -> None:
+        house.failure = READING
+        await house.start()
 
-        task = asyncio.create_task(open_())
+    return lambda house: warmed(house, begin, give_up)
+
+
+@contextlib.asynccontextmanager
+async def warmed(
+    house: House, begin: Callable[[House], Awaitable[None]], give_up: Callable[[Exception], None]
+) -> AsyncIterator[None]:
+    """Warm kernels and then `begin`, in a task of its own; in the end that is cancelled, and the house stopped."""
+
+    async def work() -> None:
         try:
-            yield
-        finally:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-            await house.stop()
+            house.failure = WARMING
+            await in_thread(warm_kernels)
+            await begin(house)
+        except Exception as error:
+            give_up(error)
 
-    return opening
+    task = asyncio.create_task(work())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        await house.stop()
 
 
 async def in_thread(work: Callable[[], None]) -> None:
