@@ -36,7 +36,7 @@ from tacit.decoding.orientation import (
     turn_odds,
 )
 from tacit.decoding.posterior import ideal_posterior
-from tacit.decoding.power import expected_gain, gain_wanted, largest_unseen, telling_of
+from tacit.decoding.power import expected_gain, gain_wanted, telling_alone, telling_of, what_may_hide
 from tacit.decoding.word_types import WordTypes, fit_types, soften
 
 UNKNOWN, HETEROGENEOUS, HOMOGENEOUS = "unknown", "heterogeneous", "homogeneous"
@@ -107,6 +107,8 @@ class Judgement:
     """Whether sum f <= K/2 was overruled."""
     doubt: float = 0.0
     """How likely it is the other way round, where more tuples would tell."""
+    needs: float = 0.0
+    """The nats that words of one side alone would have to show, where feedback tells but a part of that."""
 
     @property
     def best(self) -> float:
@@ -218,9 +220,9 @@ def judge(
         return _featureless(UNKNOWN, counts, 1.0, c, 1.0)
     types = fit_types(counts)
     if types.p_value >= settings.significance:
-        unseen = [largest_unseen(counts, settings.significance, part) for part in telling]
-        hope = sum(unseen) / len(unseen) if len(tuples) > 1 else c  # one action: no other could be better
-        return _featureless(HOMOGENEOUS, counts, types.p_value, c, max(hope, c))
+        hidden = what_may_hide(counts, types.gain, settings.significance, telling)
+        found = _featureless(HOMOGENEOUS, counts, types.p_value, c, max(hidden.hope, c))
+        return replace(found, needs=hidden.needs)
     return _heterogeneous(counts, soften(counts, types, between), settings)
 
 
@@ -260,7 +262,7 @@ def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
     if judgement.kind != HETEROGENEOUS and K > 1:
         each = np.full(K, 1 / K)
         shown, asked = (expected_gain(each, theta, 0) for theta in (judgement.hope, SETTLED_BELOW))
-        all_told = max(gain_wanted(K, 0.0, settings.significance), tuples * shown) / asked
+        all_told = max(gain_wanted(K, 0.0, settings.significance), tuples * shown, judgement.needs) / asked
     return float(max(all_told - tuples, (settings.least_each - judgement.tuples.min()) * K, 1.0))
 
 
@@ -352,6 +354,7 @@ def _heterogeneous(counts: FloatArray, types: WordTypes, settings: JudgementSett
         *(HETEROGENEOUS, False, tuples, types.p_value, f, phi, rewards, expected, 1.0, types.overlaps),
         lean(f)._replace(
             telling=telling_of(types.gain, tuples, f),
+            alone=telling_alone(types.gain, tuples, f),
             between=types.overlaps if math.isfinite(types.overlaps) else 0.0,
         ),
     )

@@ -54,14 +54,15 @@ class Leaning(NamedTuple):
     """What a place says of its orientation, of the turn with sum t <= K/2.
 
     `exclusive` and `overlapping` are the log evidence of its shares in either world; `standing` the log odds of the
-    turn where words overlap; `telling` (`tacit.decoding.power`) what part of a good action's gain was seen; `between`
-    the nats by which words between the two sides are likelier than words of two types.
+    turn where words overlap; `telling` (`tacit.decoding.power`) what part of a good action's gain was seen, `alone`
+    what part of that of its own f; `between` the nats by which words between the sides are likelier than two types.
     """
 
     exclusive: float
     overlapping: float
     standing: float
     telling: float = 1.0
+    alone: float = 1.0
     between: float = 0.0
 
 
@@ -164,17 +165,17 @@ class Leanings:
     """What each (ending, context group) says of its turn, arrays (S_H, G) that are 0 where nothing was found.
 
     `minority` are standard errors by which sum t stays below K/2; `evidence` nats for words that overlap; `standing`,
-    `telling` and `between` as in `Leaning`; `told` the log odds that known outcomes give to the turn.
+    `telling`, `alone` and `between` as in `Leaning`; `told` the log odds that known outcomes give to the turn.
     """
 
     def __init__(self, rows: FloatArray) -> None:
-        self.rows = rows  # (6, S_H, G)
-        self.minority, self.evidence, self.standing, self.told, self.telling, self.between = rows
+        self.rows = rows  # (7, S_H, G)
+        self.minority, self.evidence, self.standing, self.told, self.telling, self.alone, self.between = rows
 
     @staticmethod
     def none(shape: tuple[int, int]) -> Leanings:
         """Return those of places of which nothing is known."""
-        return Leanings(np.zeros((6, *shape)))
+        return Leanings(np.zeros((7, *shape)))
 
     def widened(self, more: int) -> Leanings:
         """Return them with so many context groups more, of which nothing is known."""
@@ -193,8 +194,8 @@ class Leanings:
             rows[:, s, x] = 0.0
             if leaning is not None:
                 evidence = min(max(leaning.overlapping - leaning.exclusive, -MOST_EACH), MOST_EACH)
-                known = minority, evidence, leaning.standing, told, leaning.telling, leaning.between
-                rows[:, s, x] = known
+                told_by_words = leaning.telling, leaning.alone, leaning.between
+                rows[:, s, x] = minority, evidence, leaning.standing, told, *told_by_words
         return Leanings(rows)
 
     def odds(self, at: tuple[int, int], beliefs: Beliefs) -> float:
@@ -215,7 +216,8 @@ class Leanings:
         """Return what all places say together."""
         groups = self.evidence.sum(axis=0) > PRIOR_NATS  # (G,)
         found, overlapping = self.telling > 0, frozenset(np.flatnonzero(groups).tolist())
-        least = float(np.quantile(self.telling[found], FAINT)) if found.any() else 1.0
+        telling = np.where(groups, self.telling, self.alone)  # f is understated where words overlap
+        least = float(np.quantile(telling[found], FAINT)) if found.any() else 1.0
         between = frozenset(np.flatnonzero(self.between.sum(axis=0) > 0).tolist())
         beliefs = Beliefs(bool(found.any()), overlapping, halvings=int(-math.log2(least)), between=between)
         told = self.told != 0

@@ -8,14 +8,17 @@ theta and the others not at all, and did every word belong to one side, n_a tupl
 nats over one profile for all words; some less for every word in use, whose type has to be found
 (`tacit.decoding.word_types`), give or take the square root of 2 G. Where words overlap, or most people say nothing, it
 is a part of that, which those places show in which something was found: `telling` is what they gained against G of a
-good action. The largest theta whose gain could have stayed below what the test asks for is what may be there: 1 after
-a few tuples, and less with every one more.
+good action, or, where words are exclusive, against that of their own f: one that pleases few tells no less for that.
+The largest theta whose gain could have stayed below what the test asks for is what may be there: 1 after a few tuples,
+and less with every one more. Where feedback tells a part, what was seen takes the place of what the test asks for, so
+that places that nearly were found are looked at first.
 """
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammainccinv
@@ -36,8 +39,59 @@ WORD_NATS = 0.8
 """What it costs to find the type of a word, by simulation: about log 2."""
 
 
-def largest_unseen(counts: FloatArray, significance: float, telling: float) -> float:
+class Hidden(NamedTuple):
+    """What a place may hide in which nothing was found: the most its best action may be worth, and what it needs.
+
+    `needs` are the nats that words of one side alone would have to show, where feedback tells but a part of that.
+    """
+
+    hope: float
+    needs: float
+
+
+def what_may_hide(counts: FloatArray, gain: float, significance: float, telling: tuple[float, ...]) -> Hidden:
+    """Return what counts (Y, K) may hide that gained too little, if feedback tells one of these parts.
+
+    Where it may tell little, what was gained so far counts: it promises more where it nearly was enough.
+    """
+    K = counts.shape[1]
+    if K < 2:  # one action: no other could be better
+        return Hidden(0.0, 0.0)
+    seen = max(gain, freedom(K) / 2)  # no less than chance shows
+    at_least = largest_unseen(counts, significance, 1.0)
+    first, last = (
+        max(largest_unseen(counts, significance, part, seen), at_least) for part in (telling[0], telling[-1])
+    )
+    hope = first + promise(gain, K) * (last - first)
+    whole = gain_wanted(K, effective_words(counts), significance)
+    return Hidden(hope, whole / telling[0] if telling[0] < 1 else 0.0)
+
+
+def promise(gain: float, n_actions: int) -> float:
+    """Return how likely a gain comes of feedback that tells little, and not of none: half, or more.
+
+    >>> [round(promise(gain, 3), 2) for gain in (0.0, 3.0, 8.0)]
+    [0.5, 0.87, 1.0]
+    """
+    return max(0.5, 1 / (1 + math.exp(freedom(n_actions) / 2 - gain)))
+
+
+def top_of(f: FloatArray) -> float:
+    """Return what any action can be worth on the scale of f (K,), which is known up to an affine map.
+
+    The best one is taken to be good, and the worst to please nobody.
+
+    >>> round(top_of(np.array([0.3, 0.51, 0.3])), 2)
+    0.6
+    """
+    low = float(f.min())
+    return min(low + (float(f.max()) - low) / GOOD, 1.0)
+
+
+def largest_unseen(counts: FloatArray, significance: float, telling: float, gain: float = math.inf) -> float:
     """Return the largest reward that the best action of a place with counts (Y, K) may have, unseen.
+
+    It is what could have stayed below what the test asks for; below a `gain`, if that was seen and is less.
 
     >>> largest_unseen(np.full((2, 3), 3.0), 1e-4, 1.0)
     1.0
@@ -47,7 +101,7 @@ def largest_unseen(counts: FloatArray, significance: float, telling: float) -> f
     tuples = counts.sum(axis=0)
     if len(tuples) < 2:  # nothing to tell apart
         return 0.0
-    wanted = gain_wanted(len(tuples), effective_words(counts), significance)
+    wanted = gain_wanted(len(tuples), effective_words(counts), significance, gain)
     largest: float = _largest(tuples, wanted / telling)
     return largest
 
@@ -62,9 +116,22 @@ def telling_of(gain: float, tuples: FloatArray, f: FloatArray) -> float:
     return min(max(gain / expected_gain(tuples, theta, best), LEAST_TELLING), 1.0)
 
 
-def gain_wanted(n_actions: int, words: float, significance: float) -> float:
-    """Return the expected gain, in nats, that would hardly ever have stayed below what the test asks for."""
-    asked = least_gain(n_actions, significance) + words * WORD_NATS
+def telling_alone(gain: float, tuples: FloatArray, f: FloatArray) -> float:
+    """Return what part a gain is of what words of one side each would have shown of f (K,) as it is.
+
+    Where words are exclusive f is not understated: a place that pleases few tells no less for that.
+
+    >>> round(telling_alone(5.0, np.array([50.0, 50.0]), np.array([0.4, 0.0])), 2)
+    0.31
+    """
+    mean = float(f @ tuples / tuples.sum())
+    shown = sum(n * _divergence(one, mean) for n, one in zip(tuples, f, strict=True)) if 0 < mean < 1 else 0.0
+    return float(min(max(gain / max(shown, 1e-12), LEAST_TELLING), 1.0))
+
+
+def gain_wanted(n_actions: int, words: float, significance: float, gain: float = math.inf) -> float:
+    """Return the expected gain, in nats, that would hardly ever have stayed below what the test asks for, or a gain."""
+    asked = min(least_gain(n_actions, significance), gain) + words * WORD_NATS
     half = DEVIATIONS / math.sqrt(2)  # G - DEVIATIONS sqrt(2 G) = asked, solved for sqrt G
     return (half + math.sqrt(half**2 + asked)) ** 2
 

@@ -27,6 +27,7 @@ from tacit.decoding.judgement import (
     tuples_wanted,
 )
 from tacit.decoding.orientation import Beliefs, Leanings
+from tacit.decoding.power import top_of
 from tacit.decoding.together import (
     judge_together,
     leave_out,
@@ -169,10 +170,19 @@ class Places:
             self.settled[:, group],
             self.doubtful[:, group],
             self.best[:, group],
-            self.hope[:, group],
+            self._hopes(group),
             self.wanted[:, group],
             lambda: self._tuples_in(group),
         )
+
+    def _hopes(self, group: int) -> FloatArray:
+        """Return what each ending may be worth, (S_H,): where words overlap, on the scale of those that were found."""
+        hope: FloatArray = self.hope[:, group]
+        if group not in self.beliefs.overlapping:
+            return hope
+        here = (self.judgements[at] for at in self._found if at[1] == group)
+        tops = [top_of(each.f) for each in here if each.kind == HETEROGENEOUS]
+        return np.minimum(hope, max(tops, default=1.0))
 
     def _tuples_in(self, group: int) -> int:
         return sum(self.counts.tuples(s, group) for s in range(self._shape[0]))
