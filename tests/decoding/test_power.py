@@ -13,7 +13,11 @@ from tacit.decoding.power import (
     gain_wanted,
     largest_unseen,
     least_gain,
+    promise,
+    telling_alone,
     telling_of,
+    top_of,
+    what_may_hide,
 )
 from tacit.decoding.word_types import fit_types, freedom
 
@@ -101,3 +105,47 @@ def test_words_in_use_are_counted_by_how_often_they_are_said():
     assert effective_words(np.ones((10, 2))) == pytest.approx(8)
     assert effective_words(np.array([[99.0], [1.0]])) == 0.0
     assert effective_words(np.zeros((3, 2))) == 0.0
+
+
+def test_a_place_that_pleases_few_tells_no_less_for_that():
+    """A consolation of 0.2 beside words of one side each; control: against a good action it seems to tell little."""
+    table = drawn(np.random.default_rng(3), 0.2, 120, 16)
+    types = fit_types(table)
+    assert types.p_value < SIGNIFICANCE
+    assert telling_alone(types.gain, table.sum(axis=0), types.f) > 0.8
+    assert telling_of(types.gain, table.sum(axis=0), types.f) < 0.25
+
+
+def test_where_feedback_tells_little_a_place_that_was_nearly_found_hopes_for_more():
+    each, K, faint = 400, 5, (1 / 16,)
+    generator = np.random.default_rng(5)
+    table = drawn(generator, 0.0, each, K, 0.4, 20)
+    hopes = [what_may_hide(table, gain, SIGNIFICANCE, faint).hope for gain in (0.0, 6.0, 11.0)]
+    assert hopes[0] < hopes[1] < hopes[2]
+    told = [what_may_hide(table, gain, SIGNIFICANCE, (1.0,)) for gain in (0.0, 11.0)]
+    assert told[0] == told[1]  # words of one side alone would have shown it: what was gained is chance
+    assert told[0].needs == 0 < what_may_hide(table, 0.0, SIGNIFICANCE, faint).needs
+
+
+def test_nobody_hopes_for_less_where_feedback_may_tell_less():
+    for each in (5.0, 40.0, 400.0):
+        hopes = [
+            what_may_hide(np.full((4, 3), each), 0.0, SIGNIFICANCE, (part,)).hope for part in (1, 0.5, 0.1)
+        ]
+        assert hopes == sorted(hopes)
+
+
+def test_one_action_hides_nothing():
+    assert what_may_hide(np.full((2, 1), 50.0), 0.0, SIGNIFICANCE, (1.0, 1 / 16)) == (0.0, 0.0)
+
+
+def test_a_promise_grows_with_what_was_seen():
+    promises = [promise(gain, 4) for gain in (0.0, 2.0, 4.0, 8.0)]
+    assert promises == sorted(promises)
+    assert promises[0] == 0.5
+    assert promises[-1] > 0.99
+
+
+def test_the_scale_of_shares_ends_where_a_good_action_would_be():
+    assert top_of(np.array([0.4, 0.4, 0.54])) == pytest.approx(0.6)
+    assert top_of(np.array([0.0, 0.9])) == 1.0

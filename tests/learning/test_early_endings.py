@@ -48,7 +48,8 @@ def test_the_fast_recipe_learns_when_to_end():
 
 def test_control_feedback_that_tells_nothing_teaches_nothing():
     agent = Agent(desk(), seed=1)
-    assert earned(agent, 1500, shuffled=True) < 0.6
+    with pytest.warns(UserWarning, match="feedback-tells-nothing"):
+        assert earned(agent, 1500, shuffled=True) < 0.6
     assert agent.diagnose().verdict in ("not known yet", "cannot work")
 
 

@@ -154,3 +154,20 @@ def test_counts_that_could_not_have_been_saved_are_refused():
     state["judged"]["numbers"] = state["judged"]["numbers"] * 9
     with pytest.raises(CheckpointError):
         places_of().restore(state)
+
+
+def test_where_words_overlap_hope_is_on_the_scale_of_what_was_found():
+    """Four in ten talk like the other side, so that the best action has 0.6 of type 1; the second was never seen."""
+    generator, places = np.random.default_rng(4), places_of(endings=2)
+    assert places.outlook(0).hope.max() == 1.0
+    tell(places, (0, 0), [0.0, 0.95, 0.0, 0.0], 6000, generator, flips=(0.4, 0.4))
+    assert 0 in places.beliefs.overlapping
+    assert places.hope[1, 0] == 1.0
+    assert places.best[0, 0] < places.outlook(0).hope[1] < 0.85
+
+
+def test_control_where_words_are_exclusive_hope_is_of_rewards():
+    generator, places = np.random.default_rng(4), places_of(endings=2)
+    tell(places, (0, 0), [0.0, 0.5, 0.0, 0.0], 600, generator)
+    assert 0 not in places.beliefs.overlapping
+    assert places.outlook(0).hope[1] == 1.0
