@@ -216,7 +216,8 @@ class Leanings:
         """Return what all places say together."""
         groups = self.evidence.sum(axis=0) > PRIOR_NATS  # (G,)
         found, overlapping = self.telling > 0, frozenset(np.flatnonzero(groups).tolist())
-        telling = np.where(groups, self.telling, self.alone)  # f is understated where words overlap
+        exclusive = self.evidence.sum(axis=0) <= -MOST_EACH  # f is understated where words may overlap
+        telling = np.where(exclusive, self.alone, self.telling)
         least = float(np.quantile(telling[found], FAINT)) if found.any() else 1.0
         between = frozenset(np.flatnonzero(self.between.sum(axis=0) > 0).tolist())
         beliefs = Beliefs(bool(found.any()), overlapping, halvings=int(-math.log2(least)), between=between)
