@@ -108,7 +108,7 @@ class Judgement:
     doubt: float = 0.0
     """How likely it is the other way round, where more tuples would tell."""
     needs: float = 0.0
-    """The nats that words of one side alone would have to show, where feedback tells but a part of that."""
+    """The nats that words of one side alone would have to show, where feedback is faint."""
 
     @property
     def best(self) -> float:

@@ -27,7 +27,7 @@ from tacit.decoding.judgement import (
     tuples_wanted,
 )
 from tacit.decoding.orientation import Beliefs, Leanings
-from tacit.decoding.power import top_of
+from tacit.decoding.power import is_faint, top_of
 from tacit.decoding.together import (
     judge_together,
     leave_out,
@@ -176,9 +176,9 @@ class Places:
         )
 
     def _hopes(self, group: int) -> FloatArray:
-        """Return what each ending may be worth, (S_H,): where words overlap, on the scale of those that were found."""
+        """Return what each ending may be worth, (S_H,): where feedback is faint, on the scale of those found."""
         hope: FloatArray = self.hope[:, group]
-        if group not in self.beliefs.overlapping:
+        if group not in self.beliefs.overlapping or not is_faint(telling_by(self.beliefs)[0]):
             return hope
         here = (self.judgements[at] for at in self._found if at[1] == group)
         tops = [top_of(each.f) for each in here if each.kind == HETEROGENEOUS]
