@@ -126,7 +126,7 @@ class GeneralisingLearning:
         stage.tuples, stage.dynamics = tuples, dynamics
         stage.episodes = stage.explored = stage.lessons = episodes
         stage.understanding, stage.sure = understanding, understanding.is_sure
-        stage.steady = understanding.is_steady
+        stage.steady = understanding.people.is_steady
         stage._due = stage._next_due(n)
         return stage
 
@@ -222,7 +222,7 @@ class GeneralisingLearning:
         renewed.sure = self.sure or understanding.is_sure
         if renewed.sure and not self.sure:  # what was read before that speaks against nothing
             renewed.ranked = RunningCounts(self.ranked.seen().shape)
-        renewed.steady = self.steady or understanding.is_steady
+        renewed.steady = self.steady or understanding.people.is_steady
         renewed._due = renewed._next_due(n)
         renewed.fits = (*self.fits, (n, self.lessons))
         renewed._replayed = None if self._replayed is None else self._replayed[1:]
@@ -241,7 +241,8 @@ class GeneralisingLearning:
         found = diagnose(ranked, read, *known, visits=self.tuples.found, outcomes=outcomes)
         if self.understanding is None or not self.sure:
             return found
-        return rest_on_held_out(found, self.understanding.model.gain, self.understanding.model.z)
+        people = self.understanding.people
+        return rest_on_held_out(found, people.gain, people.z, people.unread)
 
     def to_state(self) -> dict[str, Any]:
         """Return the tuples, the dynamics and what was understood."""
@@ -323,7 +324,7 @@ class GeneralisingLearning:
         endings, found = self._layout.endings, self.tuples.found.astype(np.float64)
         wanted = FIRST_WANTED * endings.n_actions
         if self.understanding is not None:
-            found = found / (1 + np.maximum(self.understanding.gains, 0.0) / FOCUS)
+            found = found / (1 + np.maximum(self.understanding.people.gains, 0.0) / FOCUS)
         nothing, none = np.zeros(endings.mask.shape), np.zeros(endings.size, dtype=np.bool_)
         hope = np.sqrt(wanted / (wanted + found))
         return Outlook(
@@ -337,10 +338,10 @@ class GeneralisingLearning:
         wins = count_wins(np.where(endings.mask, draws, -1.0), endings.mask)
         best = np.max(worth, axis=1, where=endings.mask, initial=0.0)
         hope = np.maximum(np.sort(draws.max(axis=2), axis=0)[HOPED], best)
-        telling, c = understanding.telling, self._settings.decoder.c
+        telling, c = understanding.people.telling, self._settings.decoder.c
         if not telling.all():
             worth, best = np.where(telling[:, None], worth, c), np.where(telling, best, c)
-            hope = np.where(telling, hope, np.maximum(understanding.hopes(found), c))
+            hope = np.where(telling, hope, np.maximum(understanding.people.hopes(found), c))
             wins = np.where(telling[:, None], wins, endings.uniform)
         outlook = Outlook(
             worth,
