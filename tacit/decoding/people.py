@@ -145,8 +145,11 @@ class VectorPeople:
 
     def draw_rewards(self, context: Encoded, normals: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return f, and what it may be by the errors of its logits."""
-        mean, error = self.model.logits(np.asarray(context))
-        return np.asarray(expit(mean)), np.asarray(expit(mean + EAGERNESS * error * normals))
+        x = np.asarray(context)
+        (mean, error), stretch = self.model.logits(x), self.model.stretches(x)
+        return np.asarray(expit(mean) / stretch), np.asarray(
+            expit(mean + EAGERNESS * error * normals) / stretch
+        )
 
     def told(self, context: Encoded, ending: int, action: int, word: int) -> float:
         """Return Pr[r = 1 | x, s, a, w]."""

@@ -54,8 +54,8 @@ class Heights(NamedTuple):
 class VoicedLabels:
     """Labels and the voices in which they speak; `rows` (U, R) are what each said, `others` read who is in none.
 
-    `evidence` is that words depend on the action, by held-out tuples; `unread` is the share of tuples where what pleases
-    is not known.
+    `evidence` is that words depend on the action, by held-out tuples; `unread` is the share of tuples where what
+    pleases is not known.
     """
 
     mask: BoolArray
