@@ -6,6 +6,9 @@ that q was not fitted to: it exceeds e^G with a chance of at most e^-G. With v =
 v = 1/2 what is said with too much confidence, as a fit of many features does, loses at most log 2 a tuple. The mean of
 both products has mean 1, too. No second model is fitted to be compared with: one that follows words too closely
 without actions would lose against anything.
+
+What was understood of earlier tuples is not fitted to the next one either: over a run, each read before it is learned
+from, the product is a martingale, whoever reads them, and the bound holds for all times at once.
 """
 
 from __future__ import annotations
@@ -39,6 +42,27 @@ def weigh_ratios(ratios: FloatArray, endings: IntArray, n_endings: int) -> Actio
     error = float(careful.std()) * math.sqrt(len(careful)) if len(careful) else 0.0
     total = float(np.logaddexp(bold.sum(), careful.sum())) - math.log(2)
     return ActionEvidence(gains, total, float(careful.sum()) / error if error > 0 else 0.0)
+
+
+class RunningEvidence(NamedTuple):
+    """The evidence of tuples that were read one after the other, each before it was learned from: log products."""
+
+    bold: float = 0.0
+    careful: float = 0.0
+
+    @property
+    def gain(self) -> float:
+        """Return the nats by which it is shown that words depend on the action; the chance of G is at most e^-G."""
+        return float(np.logaddexp(self.bold, self.careful)) - math.log(2)
+
+    def after(self, ratio: float) -> RunningEvidence:
+        """Return the evidence after one more tuple of a uniform action, with its R.
+
+        >>> RunningEvidence().after(2.0).gain > 0 > RunningEvidence().after(0.5).gain
+        True
+        """
+        ratio = max(ratio, 1e-12)
+        return RunningEvidence(self.bold + math.log(ratio), self.careful + math.log((1 + ratio) / 2))
 
 
 def restore_evidence(saved: Saved, n_endings: int) -> ActionEvidence:

@@ -172,6 +172,11 @@ class LabelClasses:
         mixture, unread = ClassMixture(log_pi, log_tables), saved.number("unread", 0, 1)
         return LabelClasses(mask, W, mixture, rows, rewards, own, evidence, unread)
 
+    def chances(self, u: int, s: int, w: int, row: FloatArray | None = None) -> FloatArray:
+        """Return the chance of a word after each action, (K,), by the classes that a label may be of."""
+        cells = self._cell(s, 0, w) + self.n_words * np.arange(self.mask.shape[1])
+        return np.asarray(self.posterior(u, row) @ np.exp(self.mixture.log_tables[:, cells]))
+
     def expect_words(self, u: int, s: int, a: int, row: FloatArray | None = None) -> FloatArray:
         """Return the chance of each word, (W,), by the classes that a label may be of."""
         begin = self._cell(s, a, 0)
@@ -219,13 +224,13 @@ def fit_split(
     before: LabelClasses | None = None,
     c: float = 0.0,
     settings: JudgementSettings | None = None,
-) -> tuple[LabelClasses, float]:
-    """Return classes of labels, and the log chance of the held-out tuples by them."""
+) -> tuple[LabelClasses, FloatArray]:
+    """Return classes of labels, and the log chance of each held-out tuple by them, (n,)."""
     cells, n_words = data.shape, data.shape.n_words
     settings = settings or JudgementSettings(significance=SIGNIFICANCE)
     found, predicted = choose_mixture(data, n_words, generator, before)
     alone = predict_alone(data)
-    shared = bool(predicted.sum() >= alone.sum())
+    shared = bool((predicted - alone)[data.judges].sum() >= 0)
     evidence = weigh_held_out(data, after_any_action(data, found if shared else None), mask)
     counts = data.everything
     mixture, _ = climb_classes(counts, found, pool(counts, cells), n_words, FINAL_ROUNDS)
@@ -235,13 +240,18 @@ def fit_split(
     own = None if shared else judge_groups(counts.toarray().reshape(-1, *cells), mask, c, settings)
     unread = 1 - share_known(said if own is None else counts.toarray().reshape(-1, *cells), own or judged)
     classes = LabelClasses(mask.copy(), n_words, mixture, rows, judged, own, evidence, unread)
-    return classes, float(max(predicted.sum(), alone.sum()))
+    return classes, predicted if shared else alone
 
 
 def share_known(said: FloatArray, judged: GroupRewards) -> float:
     """Return the share of tuples, counted (G, S, K, W), of groups and endings in which it is known what pleases."""
     total = float(said.sum())
-    return float(said.sum(axis=(2, 3))[judged.known].sum()) / total if total > 0 else 0.0
+    return min(float(said.sum(axis=(2, 3))[judged.known].sum()) / total, 1.0) if total > 0 else 0.0
+
+
+def is_better(more: FloatArray) -> bool:
+    """Return whether held-out tuples are likelier, each by so many nats (n,), by more than chance."""
+    return bool(len(more) and more.sum() > ERRORS * more.std() * math.sqrt(len(more)))
 
 
 def choose_mixture(
@@ -268,7 +278,7 @@ def choose_mixture(
         last = fit_mixture(data.counts, C, data.pooled, n_words, generator, near)
         now = predict(data, last)
         more = now - predicted
-        if len(more) and more.sum() > ERRORS * more.std() * math.sqrt(len(more)):
+        if is_better(more) or is_better(more[data.judges]):
             best, predicted, failures = last, now, 0
         else:
             failures += 1

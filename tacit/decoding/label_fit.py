@@ -7,12 +7,10 @@ likelier by more than chance, words meaning the same in all endings or something
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.decoding.label_classes import ERRORS, LabelClasses, fit_split
+from tacit.decoding.label_classes import LabelClasses, fit_split, is_better
 from tacit.decoding.label_held_out import SplitTuples, check_columns, split_tuples, weigh_held_out
 from tacit.decoding.label_mixture import TupleCells
 from tacit.decoding.label_voices import (
@@ -62,7 +60,7 @@ def fit_labels(
     classes, likely = fit_split(data, mask, generator, known, c)
     voiced = isinstance(before, VoicedLabels) and before.n_words == n_words
     found = find_voices(data, before.voices if voiced and isinstance(before, VoicedLabels) else None)
-    if found is None or found[1] <= likely:
+    if found is None or not is_better((found[1] - likely)[data.judges]):
         return classes
     voices, _, chances = found
     evidence = weigh_held_out(data, chances, mask)
@@ -75,8 +73,8 @@ def fit_labels(
     return VoicedLabels(mask.copy(), n_words, voices, rows, classes, evidence, unread)
 
 
-def find_voices(data: SplitTuples, known: Voices | None) -> tuple[Voices, float, FloatArray] | None:
-    """Return the likeliest voices, the log chance of the held-out tuples, and theirs after each action (n, K).
+def find_voices(data: SplitTuples, known: Voices | None) -> tuple[Voices, FloatArray, FloatArray] | None:
+    """Return the likeliest voices, the log chance of each held-out tuple (n,), and that after each action (n, K).
 
     None where tuples are too few, or labels too many.
     """
@@ -88,25 +86,26 @@ def find_voices(data: SplitTuples, known: Voices | None) -> tuple[Voices, float,
         add_voices(data, gather(data.counts, data.shape, by_ending), known)
         for by_ending in (False, True)[: 2 if S > 1 else 1]
     ]
-    return max(found, key=lambda each: each[1])
+    return max(found, key=lambda each: float(each[1][data.judges].sum()))
 
 
-def add_voices(data: SplitTuples, heard: Heard, known: Voices | None) -> tuple[Voices, float, FloatArray]:
+def add_voices(
+    data: SplitTuples, heard: Heard, known: Voices | None
+) -> tuple[Voices, FloatArray, FloatArray]:
     """Return voices, one after the other among labels that speak in none so far, as long as that is likelier."""
     best = _climb(data, heard, begin_voices(heard))
     if known is not None and known.usual.shape == best[0].usual.shape:
         again = _climb(data, heard, known)
-        best = max(best, again, key=lambda each: float(each[1].sum()))
+        best = max(best, again, key=lambda each: float(each[1][data.judges].sum()))
     while best[0].n_voices < MOST_VOICES:
         weights = speak_in(heard, best[0])
         if (weights[:, -1] > 0.5).sum() < 2:
             break
         more = _climb(data, heard, begin_voices(heard, best[0], weights))
-        gained = more[1] - best[1]
-        if gained.sum() <= ERRORS * gained.std() * math.sqrt(max(len(gained), 1)):
+        if not is_better((more[1] - best[1])[data.judges]):
             break
         best = more
-    return best[0], float(best[1].sum()), best[2]
+    return best
 
 
 def _climb(data: SplitTuples, heard: Heard, begin: Voices) -> tuple[Voices, FloatArray, FloatArray]:

@@ -17,6 +17,8 @@ from tacit.decoding.label_mixture import ClassMixture, TupleCells, classify, cou
 
 FOLDS = 5
 """One of so many tuples of a label is held out."""
+LEAST_JUDGES = 40
+"""Held-out tuples of uniform actions from which on they alone choose."""
 OWN_STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Tuples of each (ending, action) that a label by itself has beforehand, as all labels say them; the best is taken."""
 
@@ -34,6 +36,16 @@ class SplitTuples(NamedTuple):
     pooled: FloatArray
     everything: Any
     shape: TupleCells
+
+    @property
+    def judges(self) -> BoolArray:
+        """Return which of them choose among readings, (n,): those of uniform actions, unless they are too few.
+
+        Where a policy has learned what to do, labels by themselves foretell what is said, and know nothing of actions.
+        """
+        return (
+            self.uniform if self.uniform.sum() >= LEAST_JUDGES else np.ones(len(self.labels), dtype=np.bool_)
+        )
 
     @property
     def endings(self) -> IntArray:

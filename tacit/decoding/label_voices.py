@@ -40,6 +40,9 @@ LEVELS_BEFORE, ENDING_BEFORE = 10.0, 30.0
 all endings are."""
 STRENGTHS = (2.0, 8.0, 32.0, 128.0)
 """Tuples of an ending that a label in no voice has beforehand, as all labels say them; the likeliest is taken."""
+MINORITY_COST = 200.0
+"""Nats a label and ending, times the square of how far the mean of what pleases is above a half: three actions, each
+by its own level, would tell which way round a label is by two to one."""
 LARGEST = 4_000_000
 """Numbers (label, ending, action, level) beyond which voices are not looked for."""
 
@@ -121,7 +124,7 @@ def find_grids(heard: Heard, voices: Voices) -> FloatArray:
 
 def weigh_labels(grids: FloatArray, alone: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArray]:
     """Return log Pr[n_u, k] of each of the 2 T + 1 ways to speak, (U, 2 T + 1), and by ending, (2, T, U, S)."""
-    by_ending = read_levels(grids, voices)[1].sum(axis=-1)  # (2, T, U, S)
+    by_ending = read_endings(grids, voices)[1]  # (2, T, U, S)
     of_voices = by_ending.sum(axis=-1).reshape(-1, by_ending.shape[2]).T  # (U, 2 T)
     return np.concatenate([of_voices, alone[:, None]], axis=1) + voices.log_shares, by_ending
 
@@ -130,6 +133,17 @@ def speak_in(heard: Heard, voices: Voices) -> FloatArray:
     """Return the chance that each label speaks in each of 2 T + 1 ways, (U, 2 T + 1): in voices, turned, in none."""
     alone = speak_alone(heard.words, voices.usual, voices.strength)
     return np.exp(normalise(weigh_labels(find_grids(heard, voices), alone, voices)[0])[0])
+
+
+def read_endings(grids: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArray]:
+    """Return the chance of each level, and the log chance of what was said in each ending, (2, ..., S).
+
+    That is less where what pleases would be the majority: turned round it is 1 - l.
+    """
+    levels, logs = read_levels(grids, voices)
+    mean = (levels @ LEVELS).mean(axis=-1)
+    mean[1] = 1 - mean[1]
+    return levels, logs.sum(axis=-1) - MINORITY_COST * np.maximum(mean - 0.5, 0.0) ** 2
 
 
 def read_levels(grids: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArray]:

@@ -78,6 +78,9 @@ class People(Protocol):
     def told(self, context: Encoded, ending: int, action: int, word: int) -> float:
         """Return Pr[r = 1 | x, s, a, w]."""
 
+    def chances(self, context: Encoded, ending: int, word: int) -> FloatArray:
+        """Return the chance of a word after each action, (K,)."""
+
     def learn(self, context: Encoded, ending: int, action: int, word: int) -> Changes:
         """Return what one tuple changes at once, before the next fit."""
 
@@ -155,6 +158,12 @@ class VectorPeople:
         """Return Pr[r = 1 | x, s, a, w]."""
         return self.model.told(np.asarray(context), ending, action, word)
 
+    def chances(self, context: Encoded, ending: int, word: int) -> FloatArray:
+        """Return f g_1(w) + (1 - f) g_0(w) of each action, (K,)."""
+        x = np.asarray(context)
+        f, (other, pleased) = self.model.rewards(x)[ending], self.model.meanings(x, ending)[:, word]
+        return np.asarray(other + f * (pleased - other))
+
     def learn(self, context: Encoded, ending: int, action: int, word: int) -> Changes:
         """Return nothing: a regression changes at a fit."""
         return ()
@@ -231,6 +240,11 @@ class LabelPeople:
         """Return Pr[r = 1 | u, s, a, w]."""
         u, row = self._of(context)
         return self.model.told(u, ending, action, word, row)
+
+    def chances(self, context: Encoded, ending: int, word: int) -> FloatArray:
+        """Return what a label may say after each action, (K,)."""
+        u, row = self._of(context)
+        return self.model.chances(u, ending, word, row)
 
     def learn(self, context: Encoded, ending: int, action: int, word: int) -> Changes:
         """Return where a label is after one tuple more."""

@@ -12,7 +12,7 @@ is understood holds for tuples that it was not fitted on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -36,6 +36,9 @@ UNLIKE, LIKE = "like no reward", "like a reward"
 """What a word is, read in its context."""
 SURE_ERRORS = 1.5
 """Standard errors of what held-out tuples gain from which on it is taken for sure, beside its nats."""
+LEAST_WRONG, NEARLY_ALL, BETWEEN = 5, 0.8, 0.2
+"""Known outcomes that must contradict what is understood to turn it, and of all that are told clearly what share; what
+is told is not clear if it is so near to a half."""
 RANKED_VALUES = 3
 """Of feedback as it is read: unlike a reward, like one, and silence, which is one of the two there."""
 TUPLES_A_REGION, MOST_REGIONS = 100, 16
@@ -77,6 +80,24 @@ class Understanding:
         """Return Pr[r = 1 | x, s, a, y]."""
         told = self.people.told(context, ending, action, self.word(feedback))
         return 1 - told if self.turned else told
+
+    def ratio(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> float:
+        """Return how much likelier a feedback is after an action than after any (`tacit.decoding.action_evidence`)."""
+        chances = self.people.chances(context, ending, self.word(feedback))
+        usual = float(chances[self.layout.endings.known[ending]].mean())
+        return float(chances[action]) / usual if usual > 0 else 1.0
+
+    def turned_by(self, known: Iterable[tuple[Encoded, int, int, Encoded, int]]) -> Understanding:
+        """Return it the way round that known outcomes (x, s, a, y, r) say: turned, if nearly all contradict it.
+
+        Where half of what is understood is wrong, half of them do, and turning would not mend it.
+        """
+        told = [(self.told(x, s, a, y), outcome) for x, s, a, y, outcome in known]
+        clear = [(each > 0.5) == bool(outcome) for each, outcome in told if abs(each - 0.5) > BETWEEN]
+        wrong = clear.count(False)
+        if wrong < LEAST_WRONG or wrong < NEARLY_ALL * len(clear):
+            return self
+        return replace(self, turned=not self.turned)
 
     def learn(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> Changes:
         """Return what one tuple changes at once, before the next fit: of which class its label is."""

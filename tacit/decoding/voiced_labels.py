@@ -25,7 +25,7 @@ from tacit.decoding.label_voices import (
     Heard,
     Voices,
     find_grids,
-    read_levels,
+    read_endings,
     speak_alone,
 )
 
@@ -125,6 +125,15 @@ class VoicedLabels:
         total = float(ways[:-1] @ both.sum(axis=0)) + alone
         return (pleased + alone * self.others.told(u, s, a, w, said.classes)) / total if total > 0 else 0.0
 
+    def chances(self, u: int, s: int, w: int, row: FloatArray | None = None) -> FloatArray:
+        """Return the chance of a word after each action, (K,)."""
+        said, e = self._open(u, row), self._table(s)
+        ways, levels = self._weigh(said)
+        often = levels[:, s] @ LEVELS  # (2 T, K): how often side 1 speaks
+        other, pleased = np.tile(self.voices.sides[:, :, e, w], (2, 1)).T  # (2 T,)
+        spoken = other[:, None] + often * (pleased - other)[:, None]
+        return np.asarray(ways[:-1] @ spoken + ways[-1] * self._said_alone(said.words, e, w))
+
     def expect_words(self, u: int, s: int, a: int, row: FloatArray | None = None) -> FloatArray:
         """Return the chance of each word, (W,)."""
         said, e = self._open(u, row), self._table(s)
@@ -196,8 +205,8 @@ class VoicedLabels:
 
     def _weigh(self, said: Row) -> Heights:
         """Return in which ways a label may speak, and what pleases it then."""
-        levels, logs = read_levels(said.grid, self.voices)  # (2, T, S, K, L), (2, T, S, K)
-        joint = np.append(logs.sum(axis=(2, 3)).ravel(), said.alone) + self.voices.log_shares
+        levels, logs = read_endings(said.grid, self.voices)  # (2, T, S, K, L), (2, T, S)
+        joint = np.append(logs.sum(axis=2).ravel(), said.alone) + self.voices.log_shares
         return Heights(np.exp(normalise(joint[None])[0][0]), levels.reshape(-1, *levels.shape[2:]))
 
     def _draw_levels(self, way: int, levels: FloatArray, chances: FloatArray) -> FloatArray:
@@ -231,8 +240,8 @@ def chances_after(
 ) -> FloatArray:
     """Return the chance of words (n,) of labels (n,) after each action of their endings (n,), (n, K), in any way."""
     grids, alone = find_grids(heard, voices), speak_alone(heard.words, voices.usual, voices.strength)
-    levels, logs = read_levels(grids, voices)  # (2, T, U, S, K, L)
-    joint = np.concatenate([logs.sum(axis=(3, 4)).reshape(-1, len(alone)), alone[None]]).T + voices.log_shares
+    levels, logs = read_endings(grids, voices)  # (2, T, U, S, K, L), (2, T, U, S)
+    joint = np.concatenate([logs.sum(axis=3).reshape(-1, len(alone)), alone[None]]).T + voices.log_shares
     ways = np.exp(normalise(joint)[0])[labels]  # (n, 2 T + 1)
     e = endings if len(voices.usual) > 1 else np.zeros_like(endings)
     m = voices.strength
