@@ -16,11 +16,11 @@ from tacit.decoding.label_mixture import TupleCells
 from tacit.decoding.label_voices import (
     LARGEST,
     LEVELS,
-    Heard,
+    SaidByLabels,
     Voices,
     begin_voices,
     climb_voices,
-    gather,
+    gather_said,
     speak_in,
 )
 from tacit.decoding.voiced_labels import VoicedLabels, chances_after, write_rows
@@ -64,7 +64,7 @@ def fit_labels(
         return classes
     voices, _, chances = found
     evidence = weigh_held_out(data, chances, mask)
-    heard = gather(data.everything, cells, len(voices.usual) > 1)
+    heard = gather_said(data.everything, cells, len(voices.usual) > 1)
     voices, _ = climb_voices(heard, voices, FINAL_ROUNDS)
     weights = speak_in(heard, voices)
     often = heard.words.sum(axis=(1, 2))
@@ -83,14 +83,14 @@ def find_voices(data: SplitTuples, known: Voices | None) -> tuple[Voices, FloatA
     if data.counts.sum() < LEAST_TUPLES or size > LARGEST:
         return None
     found = [
-        add_voices(data, gather(data.counts, data.shape, by_ending), known)
+        add_voices(data, gather_said(data.counts, data.shape, by_ending), known)
         for by_ending in (False, True)[: 2 if S > 1 else 1]
     ]
     return max(found, key=lambda each: float(each[1][data.judges].sum()))
 
 
 def add_voices(
-    data: SplitTuples, heard: Heard, known: Voices | None
+    data: SplitTuples, heard: SaidByLabels, known: Voices | None
 ) -> tuple[Voices, FloatArray, FloatArray]:
     """Return voices, one after the other among labels that speak in none so far, as long as that is likelier."""
     best = _climb(data, heard, begin_voices(heard))
@@ -108,7 +108,7 @@ def add_voices(
     return best
 
 
-def _climb(data: SplitTuples, heard: Heard, begin: Voices) -> tuple[Voices, FloatArray, FloatArray]:
+def _climb(data: SplitTuples, heard: SaidByLabels, begin: Voices) -> tuple[Voices, FloatArray, FloatArray]:
     """Return the voices that a beginning leads to, the log chance of held-out tuples (n,), and after each action."""
     voices, _ = climb_voices(heard, begin)
     W, K = data.shape.n_words, data.shape.n_actions

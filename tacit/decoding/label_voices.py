@@ -76,21 +76,21 @@ class Voices(NamedTuple):
         return np.asarray(np.log(pleased * LEVELS + other * (1 - LEVELS)))
 
 
-class Heard(NamedTuple):
+class SaidByLabels(NamedTuple):
     """What labels said: `pairs` (U S K, E W), sparse, by (u, s, a), and `words` (U, E, W) whatever was done."""
 
     pairs: Any
     words: FloatArray
     shape: tuple[int, int, int]
 
-    def among(self, labels: IntArray) -> Heard:
+    def among(self, labels: IntArray) -> SaidByLabels:
         """Return what some labels said."""
         _, S, K = self.shape
         rows = (labels[:, None] * (S * K) + np.arange(S * K)).ravel()
-        return Heard(self.pairs[rows], self.words[labels], (len(labels), S, K))
+        return SaidByLabels(self.pairs[rows], self.words[labels], (len(labels), S, K))
 
 
-def gather(counts: Any, cells: TupleCells, by_ending: bool) -> Heard:
+def gather_said(counts: Any, cells: TupleCells, by_ending: bool) -> SaidByLabels:
     """Return what labels said of counts (U, cells), words meaning the same in all endings or not."""
     (S, K, W), coo = cells, counts.tocoo()
     pairs, words = coo.row * (S * K) + coo.col // W, coo.col % W
@@ -98,10 +98,10 @@ def gather(counts: Any, cells: TupleCells, by_ending: bool) -> Heard:
     U, E = counts.shape[0], S if by_ending else 1
     said = csr_matrix((coo.data, (pairs, columns)), shape=(U * S * K, E * W))
     fold = csr_matrix((np.ones(U * S * K), (np.repeat(np.arange(U), S * K), np.arange(U * S * K))))
-    return Heard(said, np.asarray((fold @ said).todense()).reshape(U, E, W), (U, S, K))
+    return SaidByLabels(said, np.asarray((fold @ said).todense()).reshape(U, E, W), (U, S, K))
 
 
-def usual_words(heard: Heard) -> tuple[FloatArray, float]:
+def usual_words(heard: SaidByLabels) -> tuple[FloatArray, float]:
     """Return what all labels say, (E, W), and how strongly that holds for one of them."""
     total = heard.words.sum(axis=0) + PRIOR
     usual = total / total.sum(axis=1, keepdims=True)
@@ -115,7 +115,7 @@ def speak_alone(words: FloatArray, usual: FloatArray, strength: float) -> FloatA
     return np.asarray((each + gammaln(strength) - gammaln(words.sum(axis=2) + strength)).sum(axis=1))
 
 
-def find_grids(heard: Heard, voices: Voices) -> FloatArray:
+def find_grids(heard: SaidByLabels, voices: Voices) -> FloatArray:
     """Return the log chance of what was said of each (u, s, a) at each level, (T, U, S, K, L)."""
     return np.stack(
         [(heard.pairs @ own.reshape(-1, len(LEVELS))).reshape(*heard.shape, -1) for own in voices.logs()]
@@ -124,18 +124,18 @@ def find_grids(heard: Heard, voices: Voices) -> FloatArray:
 
 def weigh_labels(grids: FloatArray, alone: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArray]:
     """Return log Pr[n_u, k] of each of the 2 T + 1 ways to speak, (U, 2 T + 1), and by ending, (2, T, U, S)."""
-    by_ending = read_endings(grids, voices)[1]  # (2, T, U, S)
+    by_ending = read_ways(grids, voices)[1]  # (2, T, U, S)
     of_voices = by_ending.sum(axis=-1).reshape(-1, by_ending.shape[2]).T  # (U, 2 T)
     return np.concatenate([of_voices, alone[:, None]], axis=1) + voices.log_shares, by_ending
 
 
-def speak_in(heard: Heard, voices: Voices) -> FloatArray:
+def speak_in(heard: SaidByLabels, voices: Voices) -> FloatArray:
     """Return the chance that each label speaks in each of 2 T + 1 ways, (U, 2 T + 1): in voices, turned, in none."""
     alone = speak_alone(heard.words, voices.usual, voices.strength)
     return np.exp(normalise(weigh_labels(find_grids(heard, voices), alone, voices)[0])[0])
 
 
-def read_endings(grids: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArray]:
+def read_ways(grids: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArray]:
     """Return the chance of each level, and the log chance of what was said in each ending, (2, ..., S).
 
     That is less where what pleases would be the majority: turned round it is 1 - l.
@@ -159,7 +159,7 @@ def read_levels(grids: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArr
     return rows / total, (top + np.log(total))[..., 0]
 
 
-def climb_voices(heard: Heard, voices: Voices, rounds: int = ROUNDS) -> tuple[Voices, float]:
+def climb_voices(heard: SaidByLabels, voices: Voices, rounds: int = ROUNDS) -> tuple[Voices, float]:
     """Return the voices that rounds of expectation maximisation lead to, and the log chance of what was said."""
     alone = speak_alone(heard.words, voices.usual, voices.strength)
     worth = -np.inf
@@ -201,7 +201,9 @@ def _turn(voices: Voices, turned: Any) -> Voices:
     return voices._replace(sides=sides)
 
 
-def _renew(heard: Heard, voices: Voices, grids: FloatArray, weights: FloatArray, one_pi: bool) -> Voices:
+def _renew(
+    heard: SaidByLabels, voices: Voices, grids: FloatArray, weights: FloatArray, one_pi: bool
+) -> Voices:
     """Return the likeliest voices for labels that speak in them by weights (U, 2 T + 1)."""
     T, L = voices.n_voices, len(LEVELS)
     levels, _ = read_levels(grids, voices)  # (2, T, U, S, K, L)
@@ -239,7 +241,9 @@ def _share_levels(counted: FloatArray, one_pi: bool) -> FloatArray:
     return np.asarray(each / each.sum(axis=1, keepdims=True))
 
 
-def begin_voices(heard: Heard, known: Voices | None = None, weights: FloatArray | None = None) -> Voices:
+def begin_voices(
+    heard: SaidByLabels, known: Voices | None = None, weights: FloatArray | None = None
+) -> Voices:
     """Return voices to climb from: one of words that go together, after those that are `known`.
 
     It is looked for among labels that speak in none of them by `weights` (U, 2 T + 1).

@@ -179,7 +179,8 @@ class VectorPeople:
         x = np.asarray(contexts, dtype=np.float64)
         f = self.model.rewards_many(x)[np.arange(len(x)), endings, actions][:, None]
         meant = np.array([self.model.meanings(each, int(s)) for each, s in zip(x, endings, strict=True)])
-        return np.asarray(f * meant[:, 1] + (1 - f) * meant[:, 0])
+        expected = f * meant[:, 1] + (1 - f) * meant[:, 0]
+        return np.asarray(expected / expected.sum(axis=1, keepdims=True))
 
     def to_state(self) -> dict[str, Any]:
         """Return what `restore_people` reads."""

@@ -38,12 +38,12 @@ def split_words(pairs: Any, shape: tuple[int, int, int], usual: FloatArray) -> F
         if E > 1:
             rows = (np.arange(U)[:, None] * (S * K) + e * K + np.arange(K)).ravel()
         own = pairs[rows][:, e * W : (e + 1) * W]
-        position = 0.5 + score_words(own, np.repeat(np.arange(U), len(rows) // max(U, 1)), usual[e])
+        position = 0.5 + score_sides(own, np.repeat(np.arange(U), len(rows) // max(U, 1)), usual[e])
         sides[:, e] = usual[e] * np.stack([1 - position, position])
     return np.asarray(sides / sides.sum(axis=2, keepdims=True))
 
 
-def score_words(pairs: Any, groups: IntArray, usual: FloatArray) -> FloatArray:
+def score_sides(pairs: Any, groups: IntArray, usual: FloatArray) -> FloatArray:
     """Return how far each word is to a side, (W,), between -1/2 and 1/2, of pairs (n, W) that are of groups (n,)."""
     G, n = int(groups.max(initial=-1)) + 1, len(groups)
     together = csr_matrix((np.ones(n), (groups, np.arange(n))), shape=(G, n)) @ pairs

@@ -22,15 +22,15 @@ from tacit.decoding.label_classes import LabelClasses
 from tacit.decoding.label_mixture import normalise
 from tacit.decoding.label_voices import (
     LEVELS,
-    Heard,
+    SaidByLabels,
     Voices,
     find_grids,
-    read_endings,
+    read_ways,
     speak_alone,
 )
 
 
-class Row(NamedTuple):
+class LabelRow(NamedTuple):
     """What a label said: `grid` (T, S, K, L), the log chance in no voice, `words` (E, W), and its row of classes."""
 
     grid: FloatArray
@@ -82,7 +82,7 @@ class VoicedLabels:
             return np.asarray(self.rows[u])
         (T, _, E, W), L = self.voices.sides.shape, len(LEVELS)
         nothing = np.zeros((T, *self.mask.shape, L)), 0.0, np.zeros((E, W))
-        return Row(*nothing, self.others.row(u)).flat()
+        return LabelRow(*nothing, self.others.row(u)).flat()
 
     def after(self, u: int, s: int, a: int, w: int, row: FloatArray | None = None) -> FloatArray:
         """Return a label's row after one more tuple; `row` is where it is if it moved since the fit."""
@@ -91,7 +91,7 @@ class VoicedLabels:
         grid[:, s, a] += self._logs[:, e, w]
         alone = said.alone + float(np.log(self._said_alone(said.words, e, w)))
         words[e, w] += 1
-        return Row(grid, alone, words, self.others.after(u, s, a, w, said.classes)).flat()
+        return LabelRow(grid, alone, words, self.others.after(u, s, a, w, said.classes)).flat()
 
     def rewards(self, u: int, row: FloatArray | None = None) -> FloatArray:
         """Return the chance that each action pleases a label, (S, K)."""
@@ -195,17 +195,17 @@ class VoicedLabels:
         """Return where words of an ending stand: words mean the same in all, or something else in each."""
         return s if len(self.voices.usual) > 1 else 0
 
-    def _open(self, u: int, row: FloatArray | None) -> Row:
+    def _open(self, u: int, row: FloatArray | None) -> LabelRow:
         """Return the parts of a label's row."""
         flat = self.row(u) if row is None else row
         (T, _, E, W), shape = self.voices.sides.shape, (*self.mask.shape, len(LEVELS))
         i = T * int(np.prod(shape))
         j = i + 1 + E * W
-        return Row(flat[:i].reshape(T, *shape), float(flat[i]), flat[i + 1 : j].reshape(E, W), flat[j:])
+        return LabelRow(flat[:i].reshape(T, *shape), float(flat[i]), flat[i + 1 : j].reshape(E, W), flat[j:])
 
-    def _weigh(self, said: Row) -> Heights:
+    def _weigh(self, said: LabelRow) -> Heights:
         """Return in which ways a label may speak, and what pleases it then."""
-        levels, logs = read_endings(said.grid, self.voices)  # (2, T, S, K, L), (2, T, S)
+        levels, logs = read_ways(said.grid, self.voices)  # (2, T, S, K, L), (2, T, S)
         joint = np.append(logs.sum(axis=2).ravel(), said.alone) + self.voices.log_shares
         return Heights(np.exp(normalise(joint[None])[0][0]), levels.reshape(-1, *levels.shape[2:]))
 
@@ -227,7 +227,7 @@ class VoicedLabels:
         return float((words[e, w] + m * self.voices.usual[e, w]) / (words[e].sum() + m))
 
 
-def write_rows(heard: Heard, voices: Voices, classes: FloatArray) -> FloatArray:
+def write_rows(heard: SaidByLabels, voices: Voices, classes: FloatArray) -> FloatArray:
     """Return the row of each label, (U, R), by what it said."""
     grids, alone = find_grids(heard, voices), speak_alone(heard.words, voices.usual, voices.strength)
     U = len(alone)
@@ -236,11 +236,11 @@ def write_rows(heard: Heard, voices: Voices, classes: FloatArray) -> FloatArray:
 
 
 def chances_after(
-    heard: Heard, voices: Voices, labels: IntArray, endings: IntArray, words: IntArray
+    heard: SaidByLabels, voices: Voices, labels: IntArray, endings: IntArray, words: IntArray
 ) -> FloatArray:
     """Return the chance of words (n,) of labels (n,) after each action of their endings (n,), (n, K), in any way."""
     grids, alone = find_grids(heard, voices), speak_alone(heard.words, voices.usual, voices.strength)
-    levels, logs = read_endings(grids, voices)  # (2, T, U, S, K, L), (2, T, U, S)
+    levels, logs = read_ways(grids, voices)  # (2, T, U, S, K, L), (2, T, U, S)
     joint = np.concatenate([logs.sum(axis=3).reshape(-1, len(alone)), alone[None]]).T + voices.log_shares
     ways = np.exp(normalise(joint)[0])[labels]  # (n, 2 T + 1)
     e = endings if len(voices.usual) > 1 else np.zeros_like(endings)

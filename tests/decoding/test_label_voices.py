@@ -12,7 +12,7 @@ from tacit.decoding.label_voices import (
     begin_voices,
     climb_voices,
     find_grids,
-    gather,
+    gather_said,
     read_levels,
     speak_alone,
     speak_in,
@@ -73,7 +73,7 @@ def test_labels_that_speak_as_nobody_else_are_in_no_voice():
     data, best = draw(1, strange=0.5)
     model = fit(data)
     assert isinstance(model, VoicedLabels)
-    heard = gather(
+    heard = gather_said(
         count_cells(data[0], TupleCells(S, K, W).of(*data[1:]), U, S * K * W), TupleCells(S, K, W), False
     )
     none = speak_in(heard, model.voices)[:, -1]
@@ -95,7 +95,7 @@ def test_levels_are_summed_out_exactly():
     """Against a slow sum over levels, pair by pair."""
     data, _ = draw(2, n=600)
     cells = TupleCells(S, K, W)
-    heard = gather(count_cells(data[0], cells.of(*data[1:]), U, cells.size), cells, True)
+    heard = gather_said(count_cells(data[0], cells.of(*data[1:]), U, cells.size), cells, True)
     voices, _ = climb_voices(heard, begin_voices(heard), 3)
     levels, logs = read_levels(find_grids(heard, voices), voices)
     for u, s, a in ((0, 0, 0), (3, 1, 2), (7, 2, 1)):
@@ -119,7 +119,7 @@ def test_levels_are_summed_out_exactly():
 def test_each_round_gains():
     data, _ = draw(3, n=3000)
     cells = TupleCells(S, K, W)
-    heard = gather(count_cells(data[0], cells.of(*data[1:]), U, cells.size), cells, False)
+    heard = gather_said(count_cells(data[0], cells.of(*data[1:]), U, cells.size), cells, False)
     begin = begin_voices(heard)
     alone = speak_alone(heard.words, begin.usual, begin.strength)
     worth = []
@@ -135,7 +135,7 @@ def test_one_more_tuple_is_what_a_fit_would_have_written():
     u, s, a, w = 5, 1, 2, 3
     cells = TupleCells(S, K, W)
     more = [np.append(column, value) for column, value in zip(data, (u, s, a, w), strict=True)]
-    heard = gather(
+    heard = gather_said(
         count_cells(more[0], cells.of(*more[1:]), U, cells.size), cells, len(model.voices.usual) > 1
     )
     after = model.after(u, s, a, w)
