@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, logit
 
 from tacit.decoding.context_bases import constant_basis
-from tacit.decoding.fewest_shared import MOST, find_stretch, find_stretches, stretch_pleased
+from tacit.decoding.fewest_shared import MOST, RARE, find_stretch, find_stretches, stretch_pleased
 from tacit.decoding.personal_likelihood import Parameters
 from tacit.decoding.personal_meaning import rewards_by, word_chances
 
@@ -59,3 +59,13 @@ def test_what_drifted_from_fit_to_fit_is_read_as_it_was():
     np.testing.assert_allclose(said[0], said[1], atol=0.01)
     raw = [float(expit(each.theta[0, 0, 0])) for each in fits]
     assert raw[1] > 1.9 * raw[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_kernel_finds_what_a_slow_search_does(seed):
+    generator = np.random.default_rng(seed)
+    other, pleased = generator.dirichlet(np.full(5, 0.5), 2)
+    tried = np.linspace(1.0, MOST, 40_000)
+    moved = other + tried[:, None] * (pleased - other)
+    slow = tried[-np.minimum(moved, 0.0).sum(axis=1) <= RARE].max()
+    assert find_stretch(other, pleased) == pytest.approx(slow, abs=1e-3)
