@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.jit import kernel
 from tacit.base.saved import Saved
 from tacit.decoding.action_evidence import ActionEvidence, restore_evidence
 from tacit.decoding.label_classes import LabelClasses
@@ -111,7 +112,7 @@ class VoicedLabels:
             if k == len(ways) - 1:
                 drawn[here] = self.others.draws(u, normals[here], said.classes)
             else:
-                drawn[here] = self._draw_levels(k, levels[k], ndtr(normals[here]))
+                drawn[here] = draw_levels(levels[k], ndtr(normals[here]), self._pleased[k, 0, 0])
         return np.asarray(np.where(self.mask, drawn, 0.0))
 
     def told(self, u: int, s: int, a: int, w: int, row: FloatArray | None = None) -> float:
@@ -209,11 +210,6 @@ class VoicedLabels:
         joint = np.append(logs.sum(axis=2).ravel(), said.alone) + self.voices.log_shares
         return Heights(np.exp(normalise(joint[None])[0][0]), levels.reshape(-1, *levels.shape[2:]))
 
-    def _draw_levels(self, way: int, levels: FloatArray, chances: FloatArray) -> FloatArray:
-        """Return what may please, (B, S, K), by uniform numbers of that shape, as levels (S, K, L) are likely."""
-        index = (chances[..., None] > np.cumsum(levels, axis=2)[..., :-1]).sum(axis=3)
-        return np.asarray(self._pleased[way, 0, 0, index])
-
     def _say(self, levels: FloatArray, s: int, w: int) -> FloatArray:
         """Return the chance of a word with whoever is not pleased and with whoever is, (2, 2 T), of levels (2 T, L)."""
         pleased = (levels * self._pleased[:, 0, 0]).sum(axis=1)
@@ -225,6 +221,25 @@ class VoicedLabels:
         """Return the chance of a word of a label that speaks in no voice and said these words (E, W)."""
         m = self.voices.strength
         return float((words[e, w] + m * self.voices.usual[e, w]) / (words[e].sum() + m))
+
+
+@kernel
+def draw_levels(levels: FloatArray, chances: FloatArray, pleased: FloatArray) -> FloatArray:
+    """Return what may please, (B, S, K), by uniform numbers of that shape, as levels (S, K, L) are likely.
+
+    `pleased` (L,) is how often somebody is at each level.
+    """
+    B, S, K = chances.shape
+    drawn = np.empty((B, S, K))
+    for b in range(B):
+        for s in range(S):
+            for a in range(K):
+                level, below = 0, levels[s, a, 0]
+                while level < len(pleased) - 1 and chances[b, s, a] > below:
+                    level += 1
+                    below += levels[s, a, level]
+                drawn[b, s, a] = pleased[level]
+    return drawn
 
 
 def write_rows(heard: SaidByLabels, voices: Voices, classes: FloatArray) -> FloatArray:

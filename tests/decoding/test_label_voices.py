@@ -18,7 +18,7 @@ from tacit.decoding.label_voices import (
     speak_in,
     weigh_labels,
 )
-from tacit.decoding.voiced_labels import VoicedLabels
+from tacit.decoding.voiced_labels import VoicedLabels, draw_levels
 
 U, S, K, W = 80, 3, 3, 12
 MASK = np.ones((S, K), dtype=bool)
@@ -187,3 +187,12 @@ def test_an_earlier_fit_is_a_beginning():
     data, best = draw(8)
     first = fit([column[:5000] for column in data])
     assert share_right(fit(data, before=first), best) > 0.9
+
+
+def test_the_kernel_draws_levels_as_often_as_they_are_likely():
+    """Against the place of each number among cumulative chances."""
+    generator = np.random.default_rng(0)
+    levels = generator.dirichlet(np.ones(len(LEVELS)), (S, K))
+    chances = generator.random((50, S, K))
+    index = (chances[..., None] > np.cumsum(levels, axis=2)[..., :-1]).sum(axis=3)
+    np.testing.assert_array_equal(draw_levels(levels, chances, LEVELS), LEVELS[index])
