@@ -50,7 +50,7 @@ class GroupRewards(NamedTuple):
 
         Where it is known, by its error; where it is not, one action is best, and pleases up to what may be hoped for.
         """
-        told = expit(self._logits[groups] + self.spread[groups] * normals)
+        told = expit(logit(np.clip(self.f[groups], LEAST, 1 - LEAST)) + self.spread[groups] * normals)
         known = self.known[groups]
         if known.all():
             return np.where(mask, told, 0.0)
@@ -59,10 +59,6 @@ class GroupRewards(NamedTuple):
         others = np.where(np.arange(mask.shape[1]) == best, 1.0, 1 - chances ** (1 / OTHERS))  # Beta(1, 4)
         level = self.hope[groups] * chances[::-1, :, 0]  # the first number of another draw
         return np.where(mask, np.where(known[:, :, None], told, others * level[:, :, None]), 0.0)
-
-    @property
-    def _logits(self) -> FloatArray:
-        return np.asarray(logit(np.clip(self.f, LEAST, 1 - LEAST)))
 
     def to_state(self) -> dict[str, Any]:
         """Return the arrays that `from_state` reads."""

@@ -18,39 +18,42 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
+from tacit.decoding.action_evidence import ActionEvidence, restore_evidence
 from tacit.decoding.group_rewards import GroupRewards, judge_groups
 from tacit.decoding.judgement import JudgementSettings
+from tacit.decoding.label_held_out import (
+    SplitTuples,
+    after_any_action,
+    check_columns,
+    predict,
+    predict_alone,
+    split_tuples,
+    weigh_held_out,
+)
 from tacit.decoding.label_mixture import (
     ClassMixture,
     TupleCells,
     classify,
     climb_classes,
-    count_cells,
     fit_mixture,
-    fit_tables,
     normalise,
     pool,
 )
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Numbers of classes that are tried, until two in a row are no better."""
-FOLDS = 5
-"""One of so many tuples of a label is held out."""
 ERRORS = 1.5
 """Standard errors by which more classes must predict better. Of 48 problems of two groups (seeds 1,000,000 and up) none
 had more than two classes then; with 1, one of 24 had. With 2 or 1.5, 1,000 labels of four kinds may be three after
 2,000 tuples, in one problem of four or five."""
 LABELS_EACH = 3
 """Labels that there must be for each class."""
-OWN_STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-"""Tuples of each (ending, action) that a label by itself has beforehand, as all labels say them; the best is taken."""
 SIGNIFICANCE = 0.01
 """Of feedback that depends on the action, in an ending of a class. A hundredth of it, as contexts are judged by, costs
 three tenths of what few tuples earn (20 labels that differ, 2,000 tuples)."""
@@ -62,8 +65,8 @@ FINAL_ROUNDS = 20
 class LabelClasses:
     """Labels as they were read: `mixture` and `rewards` of C classes, log p(z | u) in `rows` (U, C).
 
-    `own` are the rewards of each label by itself where that is the better reading, otherwise None. `gain` is what
-    held-out tuples gain, in nats, by words that depend on the action; `z` are its standard errors.
+    `own` are the rewards of each label by itself where that is the better reading, otherwise None. `evidence` is that
+    words depend on the action, by held-out tuples; `unread` the share of tuples where it is not known what pleases.
     """
 
     mask: BoolArray
@@ -72,8 +75,8 @@ class LabelClasses:
     rows: FloatArray
     judged: GroupRewards
     own: GroupRewards | None
-    gain: float
-    z: float
+    evidence: ActionEvidence
+    unread: float
 
     @property
     def n_classes(self) -> int:
@@ -84,6 +87,16 @@ class LabelClasses:
     def shared(self) -> bool:
         """Return whether labels are read by their classes, and not by themselves."""
         return self.own is None
+
+    @property
+    def gain(self) -> float:
+        """Return the nats by which held-out tuples show that words depend on the action."""
+        return self.evidence.gain
+
+    @property
+    def z(self) -> float:
+        """Return the standard errors of that."""
+        return self.evidence.z
 
     def row(self, u: int) -> FloatArray:
         """Return log p(z | u), (C,), as it was at the fit; a label that is new is of a class as labels mostly are."""
@@ -132,8 +145,8 @@ class LabelClasses:
             "rows": self.rows,
             "rewards": self.judged.to_state(),
             "own": None if self.own is None else self.own.to_state(),
-            "gain": self.gain,
-            "z": self.z,
+            "evidence": self.evidence._asdict(),
+            "unread": self.unread,
         }
 
     @staticmethod
@@ -155,8 +168,23 @@ class LabelClasses:
         saved.check(len(rewards.f) == C, "rewards", f"of {C} classes")
         own = GroupRewards.from_state(saved.part("own"), cells) if saved.has("own") else None
         saved.check(own is None or len(own.f) == len(rows), "own", f"of {len(rows)} labels")
-        mixture = ClassMixture(log_pi, log_tables)
-        return LabelClasses(mask, W, mixture, rows, rewards, own, saved.number("gain"), saved.number("z"))
+        evidence = restore_evidence(saved.part("evidence"), len(mask))
+        mixture, unread = ClassMixture(log_pi, log_tables), saved.number("unread", 0, 1)
+        return LabelClasses(mask, W, mixture, rows, rewards, own, evidence, unread)
+
+    def chances(self, u: int, s: int, w: int, row: FloatArray | None = None) -> FloatArray:
+        """Return the chance of a word after each action, (K,), by the classes that a label may be of."""
+        cells = self._cell(s, 0, w) + self.n_words * np.arange(self.mask.shape[1])
+        return np.asarray(self.posterior(u, row) @ np.exp(self.mixture.log_tables[:, cells]))
+
+    def expect_words(self, u: int, s: int, a: int, row: FloatArray | None = None) -> FloatArray:
+        """Return the chance of each word, (W,), by the classes that a label may be of."""
+        begin = self._cell(s, a, 0)
+        return self.posterior(u, row) @ np.exp(self.mixture.log_tables[:, begin : begin + self.n_words])
+
+    def restore_rows(self, saved: Saved, n: int) -> FloatArray:
+        """Return the rows of n labels that moved since the fit, as they were saved."""
+        return saved.floats("rows", (n, self.n_classes), high=1e-9)
 
     def _cell(self, s: int, a: int, w: int) -> int:
         return (s * int(self.mask.shape[1]) + a) * self.n_words + w
@@ -164,16 +192,6 @@ class LabelClasses:
     def _own(self, u: int) -> GroupRewards | None:
         """Return what was judged of labels by themselves, None if they are not read so, or not this one."""
         return self.own if u < len(self.rows) else None
-
-
-class SplitTuples(NamedTuple):
-    """Tuples that are predicted: `labels` and `cells` (n,), from `counts` of the others, and from all of them."""
-
-    counts: Any
-    labels: IntArray
-    cells: IntArray
-    pooled: FloatArray
-    everything: Any
 
 
 def fit_classes(
@@ -194,47 +212,46 @@ def fit_classes(
     `before` is an earlier fit, from which one beginning is taken. An ending in which feedback tells nothing is worth c.
     """
     cells = TupleCells(mask.shape[0], mask.shape[1], n_words)
-    settings = settings or JudgementSettings(significance=SIGNIFICANCE)
     check_columns(labels, endings, actions, words, n_labels, cells)
     data = split_tuples(labels, cells.of(endings, actions, words), n_labels, cells, generator)
+    return fit_split(data, mask, generator, before, c, settings)[0]
+
+
+def fit_split(
+    data: SplitTuples,
+    mask: BoolArray,
+    generator: np.random.Generator,
+    before: LabelClasses | None = None,
+    c: float = 0.0,
+    settings: JudgementSettings | None = None,
+) -> tuple[LabelClasses, FloatArray]:
+    """Return classes of labels, and the log chance of each held-out tuple by them, (n,)."""
+    cells, n_words = data.shape, data.shape.n_words
+    settings = settings or JudgementSettings(significance=SIGNIFICANCE)
     found, predicted = choose_mixture(data, n_words, generator, before)
-    shared = bool(predicted.sum() >= predict_alone(data, n_words).sum())
-    gain, z = weigh_actions(data, found if shared else None, cells)
+    alone = predict_alone(data)
+    shared = bool((predicted - alone)[data.judges].sum() >= 0)
+    evidence = weigh_held_out(data, after_any_action(data, found if shared else None), mask)
     counts = data.everything
     mixture, _ = climb_classes(counts, found, pool(counts, cells), n_words, FINAL_ROUNDS)
     rows, _ = classify(counts, mixture)
     said = np.asarray((counts.T @ np.exp(rows)).T).reshape(-1, *cells)
     judged = judge_groups(said, mask, c, settings)
     own = None if shared else judge_groups(counts.toarray().reshape(-1, *cells), mask, c, settings)
-    return LabelClasses(mask.copy(), n_words, mixture, rows, judged, own, gain, z)
+    unread = 1 - share_known(said if own is None else counts.toarray().reshape(-1, *cells), own or judged)
+    classes = LabelClasses(mask.copy(), n_words, mixture, rows, judged, own, evidence, unread)
+    return classes, predicted if shared else alone
 
 
-def check_columns(
-    labels: IntArray, endings: IntArray, actions: IntArray, words: IntArray, n_labels: int, cells: TupleCells
-) -> None:
-    """Raise ValueError unless every tuple is of a label, ending, action and word that there is."""
-    columns = {"labels": labels, "endings": endings, "actions": actions, "words": words}
-    for (name, column), size in zip(columns.items(), (n_labels, *cells), strict=True):
-        if len(column) != len(labels):
-            raise ValueError(f"{name} must be as many as labels, {len(labels)}, got {len(column)}; pass all")
-        if len(column) and not (column.min() >= 0 and column.max() < size):
-            got = f"{column.min()} to {column.max()}"
-            raise ValueError(f"{name} must be from 0 to {size - 1}, got {got}; count them from 0")
+def share_known(said: FloatArray, judged: GroupRewards) -> float:
+    """Return the share of tuples, counted (G, S, K, W), of groups and endings in which it is known what pleases."""
+    total = float(said.sum())
+    return min(float(said.sum(axis=(2, 3))[judged.known].sum()) / total, 1.0) if total > 0 else 0.0
 
 
-def split_tuples(
-    labels: IntArray, cells: IntArray, n_labels: int, all_cells: TupleCells, generator: np.random.Generator
-) -> SplitTuples:
-    """Return the tuples with one of `FOLDS` of each label held out, the number of its first by chance."""
-    order = np.lexsort((generator.random(len(labels)), labels))
-    sorted_labels = labels[order]
-    first = np.searchsorted(sorted_labels, sorted_labels)
-    rank = np.arange(len(labels)) - first + generator.integers(FOLDS, size=n_labels)[sorted_labels]
-    held = np.zeros(len(labels), dtype=bool)
-    held[order] = rank % FOLDS == 0
-    kept = count_cells(labels[~held], cells[~held], n_labels, all_cells.size)
-    everything = count_cells(labels, cells, n_labels, all_cells.size)
-    return SplitTuples(kept, labels[held], cells[held], pool(kept, all_cells), everything)
+def is_better(more: FloatArray) -> bool:
+    """Return whether held-out tuples are likelier, each by so many nats (n,), by more than chance."""
+    return bool(len(more) and more.sum() > ERRORS * more.std() * math.sqrt(len(more)))
 
 
 def choose_mixture(
@@ -261,51 +278,8 @@ def choose_mixture(
         last = fit_mixture(data.counts, C, data.pooled, n_words, generator, near)
         now = predict(data, last)
         more = now - predicted
-        if len(more) and more.sum() > ERRORS * more.std() * math.sqrt(len(more)):
+        if is_better(more) or is_better(more[data.judges]):
             best, predicted, failures = last, now, 0
         else:
             failures += 1
     return best, predicted
-
-
-def predict(data: SplitTuples, mixture: ClassMixture) -> FloatArray:
-    """Return the log chance of each held-out word, (n,), by the classes that its label may be of."""
-    rows, _ = classify(data.counts, mixture)
-    return normalise(rows[data.labels] + mixture.log_tables[:, data.cells].T)[1]
-
-
-def predict_alone(data: SplitTuples, n_words: int) -> FloatArray:
-    """Return the log chance of each held-out word, (n,), by its label's own table, smoothed as predicts best."""
-    groups = data.counts.shape[1] // n_words
-    heard = np.asarray(data.counts.reshape((-1, n_words)).sum(axis=1)).reshape(-1, groups)
-    often, usual = heard[data.labels, data.cells // n_words], data.pooled[data.cells]
-    said = np.asarray(data.counts[data.labels, data.cells]).ravel()
-    tried = [np.log((said + m * usual) / (often + m)) for m in OWN_STRENGTHS]
-    return max(tried, key=lambda each: float(each.sum()))
-
-
-def weigh_actions(data: SplitTuples, mixture: ClassMixture | None, cells: TupleCells) -> tuple[float, float]:
-    """Return what held-out tuples gain by words that depend on the action, in nats and in standard errors.
-
-    The others are of the same classes, or by the same labels themselves (None), with one table an ending.
-    """
-    W, blind = cells.n_words, ignore_actions(data, cells)
-    if mixture is None:
-        more = predict_alone(data, W) - predict_alone(blind, W)
-    else:
-        weights = np.exp(classify(data.counts, mixture)[0])
-        more = predict(data, mixture) - predict(blind, fit_tables(blind.counts, weights, blind.pooled, W))
-    error = float(more.std()) * math.sqrt(len(more)) if len(more) else 0.0
-    return float(more.sum()), float(more.sum()) / error if error > 0 else 0.0
-
-
-def ignore_actions(data: SplitTuples, cells: TupleCells) -> SplitTuples:
-    """Return the tuples with cells (s, w)."""
-    S, K, W = cells
-    index = np.arange(cells.size)
-    to = index // (K * W) * W + index % W
-    fold = csr_matrix((np.ones(cells.size), (index, to)), shape=(cells.size, S * W))
-    kept = data.counts @ fold
-    return SplitTuples(
-        kept, data.labels, to[data.cells], pool(kept, TupleCells(S, 1, W)), data.everything @ fold
-    )

@@ -1,46 +1,24 @@
-"""Whether words depend on the action: held-out tuples of uniform actions, with a bound that holds for any fit.
+"""What the model of vectors says of which action was taken: evidence that words depend on it, and a score of forms.
 
-For any q, fitted well or not, let R = q(w | x, s, a) / mean_b q(w | x, s, b). If w does not depend on the action, a
-uniform action makes the mean of R exactly 1 given x, s and w, and so that of the product of (1 - v + v R) over tuples
-that q was not fitted to: it exceeds e^G with a chance of at most e^-G. With v = 1 it gains most where q is right; with
-v = 1/2 what is said with too much confidence, as a fit of many features does, loses at most log 2 a tuple. The mean of
-both products has mean 1, too. No second model is fitted to be compared with: one that follows words too closely
-without actions would lose against anything.
-
-The same quantity with v = 1/2 chooses among forms: it is a proper score of which action was taken, given what was said,
-and does not ask how well words are foretold that have nothing to do with it.
+The ratio R = q(w | x, s, a) / mean_b q(w | x, s, b) of held-out tuples of uniform actions is what
+`tacit.decoding.action_evidence` weighs. The careful half of it chooses among forms, too: it is a proper score of which
+action was taken, given what was said, and does not ask how well words are foretold that have nothing to do with it.
 """
 
 from __future__ import annotations
-
-import math
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from tacit.base.arrays import BoolArray, FloatArray
+from tacit.decoding.action_evidence import ActionEvidence, weigh_ratios
 from tacit.decoding.personal_likelihood import Heard, Parameters, with_units
-
-
-class ActionEvidence(NamedTuple):
-    """That words depend on the action: nats of each ending, (S,), and how many standard errors all of them are."""
-
-    gains: FloatArray
-    z: float
 
 
 def weigh_evidence(heard: Heard, mask: BoolArray, at: Parameters) -> ActionEvidence:
     """Return the evidence of tuples of uniform actions that were not fitted to."""
-    ratios, bounds = action_ratios(heard, mask, at), heard.bounds
-    bold, careful = np.log(ratios), np.log((1 + ratios) / 2)
-    gains = [
-        np.logaddexp(bold[bounds[s] : bounds[s + 1]].sum(), careful[bounds[s] : bounds[s + 1]].sum())
-        - math.log(2)
-        for s in range(len(mask))
-    ]
-    error = float(careful.std()) * math.sqrt(len(careful))
-    return ActionEvidence(np.array(gains), float(careful.sum()) / error if error > 0 else 0.0)
+    endings = np.repeat(np.arange(len(mask)), np.diff(heard.bounds))
+    return weigh_ratios(action_ratios(heard, mask, at), endings, len(mask))
 
 
 def score_actions(heard: Heard, mask: BoolArray, at: Parameters) -> float:

@@ -2,7 +2,8 @@
 
 The likelihood is that of `tacit.decoding.personal_likelihood`; `tacit.decoding.personal_fit` fits it. How sure f is,
 Laplace says: for each ending and action the precision of theta is the ridge plus sum_i (rho_i - f_i)^2 u_i u_i^T over
-its tuples, which counts words that tell little for little.
+its tuples, which counts words that tell little for little. How much an action pleases is read so that the two sides
+share as few words as they may (`tacit.decoding.fewest_shared`): tuples alone do not tell.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scipy.special import expit, log_softmax, softmax
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.decoding.context_bases import Basis
+from tacit.decoding.fewest_shared import find_stretches, stretch_pleased
 from tacit.decoding.personal_likelihood import Heard, Parameters, Ridge, slope_ridge, tell, with_units
 
 TELLING_NATS = 3.0
@@ -80,9 +82,15 @@ class PersonalMeaning:
         mean = np.where(self.mask, self.parameters.theta @ u, -np.inf)
         return mean, np.sqrt(np.maximum(variances, 0.0)) * self.mask
 
+    def stretches(self, context: FloatArray) -> FloatArray:
+        """Return by what f is divided in each ending of a context (d,), (S, 1)."""
+        g = word_chances(self.parameters, self.terms(context)[None])
+        return find_stretches(g[0, 0], g[1, 0])[:, None]
+
     def rewards(self, context: FloatArray) -> FloatArray:
         """Return f (S, K) in a context (d,); 0 where there is no action."""
-        return np.asarray(expit(self.parameters.theta @ self.terms(context)) * self.mask)
+        f = expit(self.parameters.theta @ self.terms(context)) * self.mask
+        return np.asarray(f / self.stretches(context))
 
     def rewards_many(self, contexts: FloatArray) -> FloatArray:
         """Return f (n, S, K) in contexts (n, d)."""
@@ -91,7 +99,9 @@ class PersonalMeaning:
     def meanings(self, context: FloatArray, ending: int) -> FloatArray:
         """Return g_0 and g_1 (2, W): what is said by those who are not pleased, and by those who are."""
         weights = self.parameters.gamma + self.parameters.delta[:, ending]
-        return np.asarray(softmax(weights @ self.terms(context), axis=1))
+        other, pleased = softmax(weights @ self.terms(context), axis=1)
+        stretch = float(find_stretches(other[None], pleased[None])[0])
+        return np.stack([other, stretch_pleased(other, pleased, stretch)])
 
     def like_rewards(self, contexts: FloatArray, endings: IntArray, words: IntArray) -> BoolArray:
         """Return whether those who are pleased say each word more often than the others, (n,)."""
@@ -107,7 +117,7 @@ class PersonalMeaning:
     def told(self, context: FloatArray, ending: int, action: int, word: int) -> float:
         """Return Pr[r = 1 | x, s, a, w]: whether a person who said this was pleased."""
         g = self.meanings(context, ending)[:, word]
-        f = float(expit(self.parameters.theta[ending, action] @ self.terms(context)))
+        f = float(self.rewards(context)[ending, action])
         pleased, other = f * g[1], (1 - f) * g[0]
         return float(pleased / (pleased + other)) if pleased + other > 0 else f
 
@@ -163,8 +173,16 @@ def find_telling(gains: FloatArray) -> BoolArray:
 def rewards_by(basis: Basis, parameters: Parameters, contexts: FloatArray) -> FloatArray:
     """Return f (n, S, K) in contexts (n, d)."""
     S, K, D = parameters.theta.shape
-    logits = with_units(basis(contexts), parameters.units) @ parameters.theta.reshape(S * K, D).T
-    return np.asarray(expit(logits).reshape(-1, S, K))
+    u = with_units(basis(contexts), parameters.units)
+    f = expit(u @ parameters.theta.reshape(S * K, D).T).reshape(-1, S, K)
+    g = word_chances(parameters, u).reshape(2, len(u) * S, -1)
+    return np.asarray(f / find_stretches(g[0], g[1]).reshape(-1, S, 1))
+
+
+def word_chances(parameters: Parameters, u: FloatArray) -> FloatArray:
+    """Return g_0 and g_1 of each ending, (2, n, S, W), in contexts whose terms are u (n, D)."""
+    weights = parameters.gamma[:, None] + parameters.delta  # (2, S, W, D)
+    return np.asarray(softmax(np.einsum("rswd,nd->rnsw", weights, u), axis=3))
 
 
 def _restore_parameters(saved: Saved, mask: BoolArray, linear: int) -> Parameters:

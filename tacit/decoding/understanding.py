@@ -1,9 +1,9 @@
 """What was understood of feedback where contexts or words cannot be counted one by one.
 
 Feedback becomes words: labels are words already, vectors fall into cells (`tacit.decoding.word_cells`). Contexts become
-what pleases them: vectors by a regression of what pleases and of what words mean (`tacit.decoding.personal_meaning`),
-labels by their class, or by themselves (`tacit.decoding.label_classes`). Both are fitted to tuples whatever policy drew
-the actions, by likelihood, and choose among several ways by the likelihood of tuples that were held back.
+what pleases them (`tacit.decoding.people`): vectors by a regression, labels by their class, by the voice in which they
+speak, or by themselves. All are fitted to tuples whatever policy drew the actions, by likelihood, and choose among
+several ways by tuples that were held back.
 
 To check it, tuples are counted as they are read: was the action the first, the second, ... of what pleases there, and
 was the word more like a reward or less? All contexts share one table of these, so that a few tuples tell whether what
@@ -12,23 +12,21 @@ is understood holds for tuples that it was not fitted on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
-from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.base.changes import Changes, put
+from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.changes import Changes
 from tacit.base.saved import Saved
 from tacit.decoding.centres import find_centres, nearest
 from tacit.decoding.context_bases import fit_basis
-from tacit.decoding.label_classes import LabelClasses, fit_classes
+from tacit.decoding.label_fit import fit_labels
+from tacit.decoding.people import SURE_NATS, LabelPeople, People, VectorPeople, restore_people
 from tacit.decoding.personal_fit import fit_personal_meaning
-from tacit.decoding.personal_forms import MOST_FOR_UNITS
-from tacit.decoding.personal_meaning import PersonalMeaning
 from tacit.decoding.tuples import Tuples
 from tacit.decoding.word_cells import WordCells, fit_cells
 from tacit.problem.layout import Layout
@@ -36,19 +34,13 @@ from tacit.problem.spaces import Encoded, Finite
 
 UNLIKE, LIKE = "like no reward", "like a reward"
 """What a word is, read in its context."""
-SURE_NATS, SURE_ERRORS = 8.0, 1.5
-"""Nats that held-out tuples gain, and standard errors of that, from which on feedback is taken to depend on the action:
-by chance alone e^8 to one are hardly met in a dozen fits."""
-CLEAR = 0.05
-"""The doubt up to which words leave nothing open that could still be found."""
-FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 800, 1500, 3000
-"""Tuples of uniform actions, where they tell, from which on what was understood may be steady: few, where it is clear,
-or features are so many that only regions are tried; more, where something may still show. From the last on it is steady
-in any case."""
+SURE_ERRORS = 1.5
+"""Standard errors of what held-out tuples gain from which on it is taken for sure, beside its nats."""
+LEAST_WRONG, NEARLY_ALL, BETWEEN = 5, 0.8, 0.2
+"""Known outcomes that must contradict what is understood to turn it, and of all that are told clearly what share; what
+is told is not clear if it is so near to a half."""
 RANKED_VALUES = 3
 """Of feedback as it is read: unlike a reward, like one, and silence, which is one of the two there."""
-EAGERNESS = 1.0
-"""Of the standard error of a logit: what chance plays with."""
 TUPLES_A_REGION, MOST_REGIONS = 100, 16
 """Of contexts, within which feedback is looked at to cut it into cells."""
 
@@ -57,54 +49,19 @@ TUPLES_A_REGION, MOST_REGIONS = 100, 16
 class Understanding:
     """Words, and what pleases whom: `cells` make words of vectors, None where feedback are labels.
 
-    `moved` are the rows of labels that said something since the fit (`tacit.decoding.label_classes`).
+    `turned` says that known outcomes overruled the belief that rewards are the minority: all is read the other way.
     """
 
     layout: Layout
     cells: WordCells | None
-    model: PersonalMeaning | LabelClasses
-    moved: dict[int, FloatArray]
+    people: People
+    turned: bool = False
     name: str = "understanding"
 
     @property
     def is_sure(self) -> bool:
         """Return whether held-out tuples show that feedback depends on the action."""
-        return self.model.gain >= SURE_NATS and self.model.z >= SURE_ERRORS
-
-    @property
-    def gains(self) -> FloatArray:
-        """Return how many nats held-out tuples of each ending gain by that, (S_H,); 0 where that is not told apart."""
-        if isinstance(self.model, LabelClasses):
-            return np.zeros(self.layout.endings.size)
-        return self.model.gains
-
-    @property
-    def telling(self) -> BoolArray:
-        """Return the endings in which feedback tells actions apart, (S_H,); of labels each class has its own."""
-        if isinstance(self.model, LabelClasses):
-            return np.ones(self.layout.endings.size, dtype=np.bool_)
-        return self.model.telling
-
-    def hopes(self, found: IntArray) -> FloatArray:
-        """Return what the best action of each ending may be worth in which nothing was found after its tuples, (S_H,).
-
-        Were it as good as where most was found, its tuples would have gained as much; what they gain falls with the
-        square of how good it is.
-        """
-        if isinstance(self.model, LabelClasses):
-            return np.ones(len(found))
-        rate = float((self.gains / np.maximum(self.model.looked, 1)).max())
-        return np.asarray(np.sqrt(np.minimum(1.0, SURE_NATS / np.maximum(rate * found, 1e-9))))
-
-    @property
-    def is_steady(self) -> bool:
-        """Return whether a fresh look at enough tuples of uniform actions came to nothing better."""
-        if isinstance(self.model, LabelClasses):
-            return True
-        looked = int(self.model.looked[self.model.telling].sum())
-        clear = self.model.doubt <= CLEAR or self.model.basis.n_components > MOST_FOR_UNITS
-        enough = FEW_LOOKS if clear else MANY_LOOKS
-        return looked >= (enough if self.model.steady else MOST_LOOKS)
+        return self.people.gain >= SURE_NATS and self.people.z >= SURE_ERRORS
 
     def word(self, feedback: Encoded) -> int:
         """Return the word that a feedback is."""
@@ -112,33 +69,43 @@ class Understanding:
 
     def rewards(self, context: Encoded) -> FloatArray:
         """Return the chance that each action pleases in each ending, (S_H, K)."""
-        if isinstance(self.model, LabelClasses):
-            return self.model.rewards(int(context), self.moved.get(int(context)))
-        return self.model.rewards(np.asarray(context))
+        return self._turn(self.people.rewards(context))
 
     def draw_rewards(self, context: Encoded, normals: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return what `rewards` does, and what these may be by standard normal numbers (B, S_H, K)."""
-        if isinstance(self.model, LabelClasses):
-            u = int(context)
-            row = self.moved.get(u)
-            return self.model.rewards(u, row), self.model.draws(u, normals, row)
-        mean, error = self.model.logits(np.asarray(context))
-        return np.asarray(expit(mean)), np.asarray(expit(mean + EAGERNESS * error * normals))
+        mean, draws = self.people.draw_rewards(context, normals)
+        return self._turn(mean), self._turn(draws)
 
     def told(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> float:
         """Return Pr[r = 1 | x, s, a, y]."""
-        w = self.word(feedback)
-        if isinstance(self.model, LabelClasses):
-            return self.model.told(int(context), ending, action, w, self.moved.get(int(context)))
-        return self.model.told(np.asarray(context), ending, action, w)
+        told = self.people.told(context, ending, action, self.word(feedback))
+        return 1 - told if self.turned else told
+
+    def ratio(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> float:
+        """Return how much likelier a feedback is after an action than after any (`tacit.decoding.action_evidence`)."""
+        chances = self.people.chances(context, ending, self.word(feedback))
+        usual = float(chances[self.layout.endings.known[ending]].mean())
+        return float(chances[action]) / usual if usual > 0 else 1.0
+
+    def turned_by(self, known: Iterable[tuple[Encoded, int, int, Encoded, int]]) -> Understanding:
+        """Return it the way round that known outcomes (x, s, a, y, r) say: turned, if nearly all contradict it.
+
+        Where half of what is understood is wrong, half of them do, and turning would not mend it.
+        """
+        told = [(self.told(x, s, a, y), outcome) for x, s, a, y, outcome in known]
+        clear = [(each > 0.5) == bool(outcome) for each, outcome in told if abs(each - 0.5) > BETWEEN]
+        wrong = clear.count(False)
+        if wrong < LEAST_WRONG or wrong < NEARLY_ALL * len(clear):
+            return self
+        return replace(self, turned=not self.turned)
 
     def learn(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> Changes:
         """Return what one tuple changes at once, before the next fit: of which class its label is."""
-        if not isinstance(self.model, LabelClasses):
-            return ()
-        u = int(context)
-        row = self.model.after(u, ending, action, self.word(feedback), self.moved.get(u))
-        return (put(self.moved, u, row),)
+        return self.people.learn(context, ending, action, self.word(feedback))
+
+    def _turn(self, rewards: FloatArray) -> FloatArray:
+        """Return rewards (..., S_H, K) the way round that known outcomes say; 0 where there is no action."""
+        return np.asarray(np.where(self.layout.endings.known, 1 - rewards, 0.0)) if self.turned else rewards
 
     def rank(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> tuple[int, int]:
         """Return (value, rank): whether a word is like a reward, and the place of the action among what pleases."""
@@ -157,12 +124,7 @@ class Understanding:
         self, contexts: Sequence[Encoded], states: IntArray, feedback: Sequence[Encoded]
     ) -> tuple[IntArray, IntArray]:
         """Return the group and the word of each episode that ended in `states`, both (n,): see `counted`."""
-        endings, words = np.asarray(states), self.words(np.asarray(feedback))
-        if isinstance(self.model, LabelClasses):
-            return self._read_labels(np.asarray(contexts, dtype=np.int64), endings, words)
-        x = np.asarray(contexts, dtype=np.float64)
-        f = self.model.rewards_many(x)[np.arange(len(x)), endings]  # (n, K)
-        return np.asarray(f.argmax(axis=1)), self.model.like_rewards(x, endings, words).astype(np.int64)
+        return self.people.read(contexts, np.asarray(states), self.words(np.asarray(feedback)))
 
     def read_one(self, context: Encoded, ending: int, feedback: Encoded) -> tuple[int, int]:
         """Return the group and the word of one episode."""
@@ -175,29 +137,14 @@ class Understanding:
             return feedback.astype(np.int64)
         return self.cells.words(feedback.astype(np.float64))
 
-    def _read_labels(self, labels: IntArray, endings: IntArray, words: IntArray) -> tuple[IntArray, IntArray]:
-        assert isinstance(self.model, LabelClasses)
-        rows, places = np.unique(np.stack([labels, endings, words], axis=1), axis=0, return_inverse=True)
-        found = np.zeros((len(rows), 2), dtype=np.int64)
-        for n, (u, s, w) in enumerate(rows.tolist()):
-            f = self.model.rewards(u, self.moved.get(u))[s]
-            best = int(f.argmax())
-            found[n] = best, self.model.told(u, s, best, w, self.moved.get(u)) > f[best]
-        return found[places.ravel(), 0], found[places.ravel(), 1]
-
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
-        state = {
+        return {
             "name": self.name,
             "cells": None if self.cells is None else self.cells.to_state(),
-            "model": self.model.to_state(),
+            "turned": self.turned,
+            "people": self.people.to_state(),
         }
-        if not isinstance(self.model, LabelClasses):
-            return state
-        labels = sorted(self.moved)
-        rows = [self.moved[u] for u in labels]
-        moved = np.array(rows).reshape(len(labels), self.model.n_classes)
-        return state | {"labels": np.array(labels, dtype=np.int64), "rows": moved}
 
     @staticmethod
     def from_state(layout: Layout, state: Mapping[str, Any]) -> Understanding:
@@ -207,13 +154,9 @@ class Understanding:
         cells = WordCells.from_state(saved.part("cells")) if saved.has("cells") else None
         fits = (cells is None) == isinstance(layout.feedback, Finite)
         saved.check(fits, "cells", "there where feedback are vectors, and only there")
-        if not isinstance(layout.contexts, Finite):
-            personal = PersonalMeaning.from_state(saved.part("model"))
-            return Understanding(layout, cells, personal, {})
-        classes = LabelClasses.from_state(saved.part("model"))
-        labels = saved.indices("labels", layout.contexts.room)
-        rows = saved.floats("rows", (len(labels), classes.n_classes), high=1e-9)
-        return Understanding(layout, cells, classes, dict(zip(labels.tolist(), rows, strict=True)))
+        labels = layout.contexts.room if isinstance(layout.contexts, Finite) else None
+        people = restore_people(saved.part("people"), labels)
+        return Understanding(layout, cells, people, saved.flag("turned"))
 
 
 def ranked_layout(layout: Layout) -> Layout:
@@ -245,17 +188,19 @@ def fit_understanding(
     cells = before.cells if cells is None and before is not None else cells
     cells, words, n_words = _make_words(layout, tuples, cells, generator)
     told = tuples.states, tuples.actions, words
-    mask, known = layout.endings.known, None if before is None else before.model
-    model: PersonalMeaning | LabelClasses
+    mask, uniform = layout.endings.known, np.abs(tuples.weights - 1.0) < 1e-9
+    known = None if before is None else before.people
+    people: People
     if isinstance(layout.contexts, Finite):
-        assert not isinstance(known, PersonalMeaning)
-        labels = tuples.contexts.astype(np.int64)
-        model = fit_classes(labels, *told, layout.contexts.room, mask, n_words, generator, known, c)
+        labels, room = tuples.contexts.astype(np.int64), layout.contexts.room
+        reading = known.model if isinstance(known, LabelPeople) else None
+        fitted = fit_labels(labels, *told, uniform, room, mask, n_words, generator, reading, c)
+        people = LabelPeople(fitted, {})
     else:
-        assert not isinstance(known, LabelClasses)
-        contexts, uniform = tuples.contexts.astype(np.float64), np.abs(tuples.weights - 1.0) < 1e-9
-        model = fit_personal_meaning(contexts, *told, uniform, mask, n_words, generator, known)
-    return Understanding(layout, cells, model, {})
+        contexts = tuples.contexts.astype(np.float64)
+        model = known.model if isinstance(known, VectorPeople) else None
+        people = VectorPeople(fit_personal_meaning(contexts, *told, uniform, mask, n_words, generator, model))
+    return Understanding(layout, cells, people, before is not None and before.turned)
 
 
 def _make_words(

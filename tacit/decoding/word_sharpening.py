@@ -19,11 +19,11 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.centres import find_centres
-from tacit.decoding.label_classes import LabelClasses
 from tacit.decoding.tuples import Tuples
 from tacit.decoding.understanding import Understanding, fit_understanding
 from tacit.decoding.word_cells import WordCells, fit_cells, principal_axes
 from tacit.problem.layout import Layout
+from tacit.problem.spaces import Finite
 
 ROUNDS = 2
 """Times that words are cut anew: each is foretold better by the one before."""
@@ -55,7 +55,7 @@ def understand_sharply(layout: Layout, tuples: Tuples, c: float) -> Understandin
     if not known.is_sure:
         first = tuples.positions % 2 == 0
         found = resharpen(cut_first(layout, tuples.part(first), c), tuples.part(first), c)
-        if found.model.gain <= 0:  # its own tuples that were held out see nothing
+        if found.people.gain <= 0:  # its own tuples that were held out see nothing
             return known
         if not fit_understanding(layout, tuples.part(~first), c, None, found.cells).is_sure:
             return known
@@ -70,13 +70,9 @@ def cut_first(layout: Layout, tuples: Tuples, c: float) -> Understanding:
     the leading principal components. Where many mean the opposite of others, one may show what the rest blur.
     """
     found = [fit_understanding(layout, tuples, c, None)]
-    if (
-        found[0].cells is not None
-        and isinstance(found[0].model, LabelClasses)
-        and len(tuples) >= LEAST_HALVED
-    ):
+    if found[0].cells is not None and isinstance(layout.contexts, Finite) and len(tuples) >= LEAST_HALVED:
         found += [fit_understanding(layout, tuples, c, None, cells) for cells in list_cuts(tuples)]
-    return max(found, key=lambda known: known.model.gain)
+    return max(found, key=lambda known: known.people.gain)
 
 
 def list_cuts(tuples: Tuples) -> Iterator[WordCells]:
@@ -99,7 +95,7 @@ def resharpen(known: Understanding, tuples: Tuples, c: float) -> Understanding:
         if cells is None:
             break
         sharper = fit_understanding(known.layout, tuples, c, None, cells)
-        if sharper.model.gain <= known.model.gain:
+        if sharper.people.gain <= known.people.gain:
             break
         known = sharper
     return known
@@ -113,7 +109,8 @@ def sharpen(known: Understanding, tuples: Tuples) -> WordCells | None:
     y, silence = feedback[heard], known.cells.n_words - 1
     if len(y) < 2 * FOLDS:
         return None
-    expected = expect_words(known, tuples.part(heard))[:, :silence]
+    spoken = tuples.part(heard)
+    expected = known.people.expect_words(spoken.contexts, spoken.states, spoken.actions)[:, :silence]
     mean = y.mean(axis=0)
     ridge, explained = choose_ridge(y - mean, expected)
     if explained <= BETTER * explain_by_words(known.cells.words(y), expected, silence):
@@ -122,20 +119,6 @@ def sharpen(known: Understanding, tuples: Tuples) -> WordCells | None:
     generator = np.random.default_rng([len(y), 31])
     centres = find_centres((y - mean) @ directions, len(known.cells.centres), generator)
     return replace(known.cells, mean=mean, directions=directions, centres=centres)
-
-
-def expect_words(known: Understanding, tuples: Tuples) -> FloatArray:
-    """Return the chance of each word after each tuple's action, (n, W), by its context and ending."""
-    n, model = len(tuples), known.model
-    if isinstance(model, LabelClasses):
-        tables = np.exp(model.mixture.log_tables).reshape(model.n_classes, -1, model.n_words)
-        of_classes = np.exp([model.row(u) for u in tuples.contexts.tolist()])  # (n, C)
-        said = tables[:, tuples.states * model.mask.shape[1] + tuples.actions]  # (C, n, W)
-        return np.asarray(np.einsum("nz,znw->nw", of_classes, said))
-    contexts = tuples.contexts.astype(np.float64)
-    f = model.rewards_many(contexts)[np.arange(n), tuples.states, tuples.actions][:, None]
-    meant = np.array([model.meanings(x, int(s)) for x, s in zip(contexts, tuples.states, strict=True)])
-    return np.asarray(f * meant[:, 1] + (1 - f) * meant[:, 0])
 
 
 def choose_ridge(y: FloatArray, t: FloatArray) -> tuple[float, float]:

@@ -22,16 +22,17 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.base.beside import Beside
-from tacit.base.changes import Change, Changes, assign, commit
+from tacit.base.changes import Change, Changes, assign, commit, put
 from tacit.base.saved import Saved
+from tacit.decoding.action_evidence import RunningEvidence
 from tacit.decoding.counts import RunningCounts, SeenCounts
-from tacit.decoding.personal_fit import MOST_FITTED
+from tacit.decoding.people import SURE_NATS
+from tacit.decoding.together import judge_together
 from tacit.decoding.tuples import Tuples, TupleStore, counted_shape, is_finite
 from tacit.decoding.understanding import RANKED_VALUES, Understanding, fit_understanding, ranked_layout
 from tacit.decoding.word_sharpening import understand_sharply
 from tacit.learning.episode import Episode
-from tacit.learning.outlook import Outlook, Planner
-from tacit.learning.places import restore_outcomes
+from tacit.learning.outlook import Planner
 from tacit.learning.settings import INLINE
 from tacit.learning.stage import (
     Lesson,
@@ -43,6 +44,7 @@ from tacit.learning.stage import (
     policy_plan,
     read_dynamics,
 )
+from tacit.learning.understood_outlook import DRAWS, UnderstoodOutlook, fixed_normals
 from tacit.planning.schedule import GammaSchedule
 from tacit.planning.transition import TransitionEstimate
 from tacit.problem.growth import may_change
@@ -55,25 +57,15 @@ from tacit.trust.held_out import rest_on_held_out
 
 FIRST_FIT, GROWTH = 250, 1.33
 """Tuples of the first fit, and how many times more there are at each that follows."""
-MANY, STEADY_GROWTH, LATE_GROWTH = 4000, 1.5, 3.0
-"""Tuples from which on, once all is steady, there are so many times more, and when a fit sees but a part of them."""
+MANY, STEADY_GROWTH = 4000, 1.6
+"""Tuples from which on, once all is steady, there are so many times more."""
 LOOKS = 100
 """Over t: the chance that episode t ends with a uniform action once what is understood is steady."""
 UNSTEADY_LOOKS = 0.3
 """That chance until then."""
-FOCUS = 6.0
-"""Nats that the held-out tuples of an ending must gain to be looked at as if it had been seen half as often."""
-DRAWS, HOPED = 64, 57
-"""Draws of what actions may please, of which each gives one action its chance to be the best; and the one of them, in
-order, that is hoped for: nine in ten are less."""
-SETTLED_WITHIN = 0.1
-"""An ending is settled in a context if no more than this is hoped for beyond what is expected of its best action."""
 FEW, MOST_CELLS = 24, 20_000_000
 """Labels that contexts may have to be judged each by itself; and cells (ending, label, word, action) beyond which more
 of them are, too."""
-FIRST_WANTED = 40
-"""Tuples an action that an ending is given before any fit."""
-
 Fits = tuple[tuple[int, int], ...]
 """The fits that were adopted: on how many tuples each, and after how many episodes had ended or broken off."""
 
@@ -105,7 +97,10 @@ class GeneralisingLearning:
         S, K = setup.layout.endings.mask.shape
         self.ranked = RunningCounts((S, 1, RANKED_VALUES, K))
         """Tuples of uniform actions as they were read before they were learned from."""
-        self.outcomes = RunningCounts((S, 1, RANKED_VALUES, 2))
+        self.evidence = RunningEvidence()
+        """That feedback depends on the action, by tuples of uniform actions read before they were learned from."""
+        self.known: dict[int, int] = {}
+        """Outcomes that are known, by the number of their tuple."""
         self.lessons = 0
         self.fits: Fits = ()
         self._replayed, self._due = replayed, FIRST_FIT
@@ -126,7 +121,7 @@ class GeneralisingLearning:
         stage.tuples, stage.dynamics = tuples, dynamics
         stage.episodes = stage.explored = stage.lessons = episodes
         stage.understanding, stage.sure = understanding, understanding.is_sure
-        stage.steady = understanding.is_steady
+        stage.steady = understanding.people.is_steady
         stage._due = stage._next_due(n)
         return stage
 
@@ -134,11 +129,14 @@ class GeneralisingLearning:
         """Return the plan of Algorithm 4 on what was understood, or one that explores where that pays."""
         if self.understanding is None or not self.sure:
             explorer = self._planner.hope(
-                context, self._unknown(), self._layout.uniform_policy, self.episodes
+                context,
+                self._outlooks.unknown(self.understanding),
+                self._layout.uniform_policy,
+                self.episodes,
             )
             policy = self._layout.uniform_policy if explorer is None else explorer
             return PolicyPlan(policy, self.name, explores=True, uniform_last=True)
-        chances, outlook = self._weigh(context, self.understanding)
+        chances, outlook = self._outlooks.weigh(context, self.understanding)
         policy = self._earn(context, outlook.worth)
         if draw < (LOOKS / (self.episodes + 1) if self.steady else UNSTEADY_LOOKS):
             policy[-1] = self._layout.uniform_policy[-1]
@@ -170,10 +168,18 @@ class GeneralisingLearning:
         s, a = ending_of(self._layout, episode)
         weight = 1 / (self._layout.endings.n_actions[s] * episode.probability)
         changes += self.tuples.learn(x, s, a, feedback, float(weight))
+        if outcome is not None:
+            changes.append(put(self.known, len(self.tuples.rows), outcome))
         if self.understanding is None:
             return Lesson(changes=changes)
+        changes += self._read(self.understanding, episode, feedback)
         changes += self.understanding.learn(x, s, a, feedback)
-        changes += self._count(self.understanding, episode, feedback, outcome)
+        if outcome is not None:
+            known = [*self._list_known(), (x, s, a, feedback, outcome)]
+            turned = self.understanding.turned_by(known)
+            changes.append(assign(self, "understanding", turned))
+            if turned is not self.understanding:  # what was read the other way round speaks against nothing
+                changes.append(assign(self, "ranked", RunningCounts(self.ranked.seen().shape)))
         return Lesson(self.understanding.told(x, s, a, feedback) if self.sure else None, None, (), changes)
 
     def next(self) -> Stage:
@@ -218,11 +224,12 @@ class GeneralisingLearning:
         for x, s, a, y, *_ in self.tuples.rows[n:]:
             commit(understanding.learn(x, s, a, y))
         renewed = copy(self)
-        renewed.understanding = understanding
-        renewed.sure = self.sure or understanding.is_sure
-        if renewed.sure and not self.sure:  # what was read before that speaks against nothing
+        renewed.understanding = understanding.turned_by(self._list_known())
+        renewed.sure = self.sure or understanding.is_sure or self.evidence.gain >= SURE_NATS
+        turned = self.understanding is not None and renewed.understanding.turned != self.understanding.turned
+        if turned or (renewed.sure and not self.sure):  # what was read before that speaks against nothing
             renewed.ranked = RunningCounts(self.ranked.seen().shape)
-        renewed.steady = self.steady or understanding.is_steady
+        renewed.steady = self.steady or understanding.people.is_steady
         renewed._due = renewed._next_due(n)
         renewed.fits = (*self.fits, (n, self.lessons))
         renewed._replayed = None if self._replayed is None else self._replayed[1:]
@@ -230,18 +237,21 @@ class GeneralisingLearning:
 
     def _next_due(self, n: int) -> int:
         """Return the number of tuples of the fit after one of n."""
-        growth = GROWTH if not self.steady or n < MANY else STEADY_GROWTH if n < MOST_FITTED else LATE_GROWTH
-        return int(growth * n) + 1
+        return int((STEADY_GROWTH if self.steady and n >= MANY else GROWTH) * n) + 1
 
     def diagnose(self, anchors: Sequence[Anchor]) -> tuple[Finding, ...]:
         """Return what tuples that were read before they were learned from show of what was understood, worst first."""
         settings, ranked = self._settings, ranked_layout(self._layout)
-        outcomes = self.outcomes.seen() + self._read_anchors(anchors)
-        read, known = self.ranked.seen(), (settings.decoder, settings.judgement)
-        found = diagnose(ranked, read, *known, visits=self.tuples.found, outcomes=outcomes)
+        read, outcomes, c = self.ranked.seen(), self._read_known(()), settings.decoder.c
+        judged = judge_together(ranked, read, outcomes, c, settings.judgement, {})
+        outcomes = self._read_known(anchors)
+        known: dict[str, Any] = {"judgements": judged.judgements, "beliefs": judged.beliefs}
+        known |= {"visits": self.tuples.found, "outcomes": outcomes}
+        found = diagnose(ranked, read, settings.decoder, settings.judgement, **known)
         if self.understanding is None or not self.sure:
             return found
-        return rest_on_held_out(found, self.understanding.model.gain, self.understanding.model.z)
+        people = self.understanding.people
+        return rest_on_held_out(found, people.gain, people.z, people.unread)
 
     def to_state(self) -> dict[str, Any]:
         """Return the tuples, the dynamics and what was understood."""
@@ -256,7 +266,8 @@ class GeneralisingLearning:
             "sure": self.sure,
             "steady": self.steady,
             "ranked": self.ranked.seen().to_state(),
-            "outcomes": self.outcomes.seen().to_state(),
+            "evidence": self.evidence._asdict(),
+            "known": np.array(sorted(self.known.items()), dtype=np.int64).reshape(-1, 2),
             "understanding": None if self.understanding is None else self.understanding.to_state(),
         }
 
@@ -276,8 +287,12 @@ class GeneralisingLearning:
         stage.sure, stage.steady = saved.flag("sure"), saved.flag("steady")
         ranked = SeenCounts.from_state(ranked_layout(setup.layout), saved.part("ranked"), whole=True)
         stage.ranked = RunningCounts(ranked.shape, ranked)
-        outcomes = restore_outcomes(ranked.shape, saved.part("outcomes"))
-        stage.outcomes = RunningCounts(outcomes.shape, outcomes)
+        read = saved.part("evidence")
+        stage.evidence = RunningEvidence(*(read.number(name) for name in RunningEvidence._fields))
+        known = saved.wholes("known", (None, 2))
+        fits_in = bool((known < [max(len(stage.tuples.rows), 1), 2]).all())
+        saved.check(fits_in, "known", "outcomes 0 or 1 of tuples that there are")
+        stage.known = dict(known.tolist())
         if saved.has("understanding"):
             stage.understanding = Understanding.from_state(setup.layout, saved.part("understanding"))
         return stage
@@ -288,78 +303,41 @@ class GeneralisingLearning:
         gamma = self._schedule.gamma(self.episodes + 1, layout.horizon, layout.max_actions)
         return self._planner.earn(context, worth, gamma, None).policy
 
-    def _count(
-        self, understanding: Understanding, episode: Episode, feedback: Encoded, outcome: int | None
-    ) -> Changes:
-        """Return a tuple counted as it is read now, if its action was uniform, and its outcome, if that is known."""
-        (s, a), uniform = ending_of(self._layout, episode), policy_plan(episode).uniform_last
-        last = len(episode.states) == self._layout.horizon
-        if not (uniform and last) and outcome is None:
+    def _read(self, understanding: Understanding, episode: Episode, feedback: Encoded) -> Changes:
+        """Return a tuple counted as it is read now, before it is learned from, if its action was uniform."""
+        if not (policy_plan(episode).uniform_last and len(episode.states) == self._layout.horizon):
             return ()
-        value, rank = understanding.rank(episode.encoded, s, a, feedback)
-        changes: list[Change] = [*self.ranked.learn(s, 0, value, rank)] if uniform and last else []
-        if outcome is not None:
-            changes += self.outcomes.learn(s, 0, value, outcome)
-        return changes
+        (s, a), x = ending_of(self._layout, episode), episode.encoded
+        value, rank = understanding.rank(x, s, a, feedback)
+        evidence = self.evidence.after(understanding.ratio(x, s, a, feedback))
+        return *self.ranked.learn(s, 0, value, rank), assign(self, "evidence", evidence)
 
-    def _read_anchors(self, anchors: Sequence[Anchor]) -> SeenCounts:
+    def _list_known(self) -> list[tuple[Any, int, int, Any, int]]:
+        """Return context, ending, action, feedback and reward of tuples whose outcome is known."""
+        return [(*self.tuples.rows[n][:4], outcome) for n, outcome in self.known.items()]
+
+    def _read_known(self, anchors: Sequence[Anchor]) -> SeenCounts:
         """Return known outcomes as counts (S_H, 1, values, 2) of whether their feedback is like a reward."""
         counts, understanding = np.zeros((self._layout.endings.size, 1, RANKED_VALUES, 2)), self.understanding
         if understanding is None:
             return SeenCounts.of_dense(counts)
+        told = self._list_known()
         for anchor in anchors:
             x, s, y = encode_anchor(self._layout, anchor)
             if y is not None:
-                value, _ = understanding.rank(x, s, 0, y)
-                counts[s, 0, value, anchor.reward] += 1
+                told.append((x, s, 0, y, anchor.reward))
+        for x, s, a, y, outcome in told:
+            counts[s, 0, understanding.rank(x, s, a, y)[0], outcome] += 1
         return SeenCounts.of_dense(counts)
 
     @property
     def _planner(self) -> Planner:
         return Planner(self._layout, self.dynamics)
 
-    def _unknown(self) -> Outlook:
-        """Return the outlook while nothing is understood: the less was seen of an ending, the more is hoped for."""
-        endings, found = self._layout.endings, self.tuples.found.astype(np.float64)
-        wanted = FIRST_WANTED * endings.n_actions
-        if self.understanding is not None:
-            found = found / (1 + np.maximum(self.understanding.gains, 0.0) / FOCUS)
-        nothing, none = np.zeros(endings.mask.shape), np.zeros(endings.size, dtype=np.bool_)
-        hope = np.sqrt(wanted / (wanted + found))
-        return Outlook(
-            nothing, none, none, nothing[:, 0], hope, wanted.astype(np.float64), lambda: self.episodes
-        )
-
-    def _weigh(self, context: Encoded, understanding: Understanding) -> tuple[FloatArray, Outlook]:
-        """Return how likely each action of the last layer is the best, (S, K), and the outlook of a context."""
-        endings, found = self._layout.endings, self.tuples.found
-        worth, draws = understanding.draw_rewards(context, self._normals)  # (S_H, K), (DRAWS, S_H, K)
-        wins = count_wins(np.where(endings.mask, draws, -1.0), endings.mask)
-        best = np.max(worth, axis=1, where=endings.mask, initial=0.0)
-        hope = np.maximum(np.sort(draws.max(axis=2), axis=0)[HOPED], best)
-        telling, c = understanding.telling, self._settings.decoder.c
-        if not telling.all():
-            worth, best = np.where(telling[:, None], worth, c), np.where(telling, best, c)
-            hope = np.where(telling, hope, np.maximum(understanding.hopes(found), c))
-            wins = np.where(telling[:, None], wins, endings.uniform)
-        outlook = Outlook(
-            worth,
-            hope - best < SETTLED_WITHIN,
-            np.zeros(endings.size, dtype=np.bool_),
-            best,
-            hope,
-            np.maximum(found, FIRST_WANTED * endings.n_actions).astype(np.float64),
-            lambda: self.episodes,
-        )
-        return self._last_rows(wins), outlook
-
-    def _last_rows(self, chances: FloatArray) -> FloatArray:
-        """Return chances of the endings (S_H, K) as rows of the last layer, (S, K); uniform where none is."""
-        endings = self._layout.endings
-        rows: FloatArray = self._layout.uniform_policy[-1].copy()
-        last = endings.layers == self._layout.horizon - 1
-        rows[endings.states[last]] = chances[last]
-        return rows
+    @property
+    def _outlooks(self) -> UnderstoodOutlook:
+        c = self._settings.decoder.c
+        return UnderstoodOutlook(self._layout, self._normals, self.tuples.found, self.episodes, c)
 
 
 def fit_tuples(
@@ -381,19 +359,3 @@ def is_counted(layout: Layout) -> bool:
         return False
     S, X, Y, K = counted_shape(layout)
     return bool(layout.contexts.open or X <= FEW or S * X * Y * K > MOST_CELLS)
-
-
-def fixed_normals(shape: tuple[int, ...]) -> FloatArray:
-    """Return standard normal numbers, always the same: what is drawn for an episode does not depend on others."""
-    return np.random.default_rng(7).standard_normal(shape)
-
-
-def count_wins(draws: FloatArray, mask: Any) -> FloatArray:
-    """Return in what share of the draws (B, S, K) each action is the best, (S, K); a drawn tie is shared.
-
-    >>> count_wins(np.array([[[0.2, 0.7]], [[0.9, 0.1]], [[0.3, 0.6]], [[0.1, 0.4]]]), np.array([[True, True]]))
-    array([[0.25, 0.75]])
-    """
-    best = (draws == draws.max(axis=2, keepdims=True)) & mask
-    shares = best / best.sum(axis=2, keepdims=True)
-    return np.asarray(shares.mean(axis=0))

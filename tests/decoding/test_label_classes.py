@@ -217,7 +217,8 @@ def test_saved_and_restored_it_is_the_same(shared, tmp_path):
     [
         ("log_pi", np.zeros(0)),
         ("rows", np.zeros((20, 2))),
-        ("gain", float("nan")),
+        ("unread", float("nan")),
+        ("evidence", {}),
         ("words", 4),
         ("own", {}),
         ("log_tables", np.zeros((3, 3))),

@@ -183,7 +183,7 @@ def test_errors_shrink_with_tuples_and_are_larger_far_from_them(model):
     near, far = np.array([0.3, 0.3, 0.0, 0.0]), np.array([3.5, 3.5, 300.0, 0.0])
     assert (model.logits(near)[1] < few.logits(near)[1]).all()
     assert (model.logits(near)[1] < model.logits(far)[1]).all()
-    np.testing.assert_allclose(expit(model.logits(near)[0]), model.rewards(near))
+    np.testing.assert_allclose(expit(model.logits(near)[0]) / model.stretches(near), model.rewards(near))
 
 
 def test_many_contexts_are_judged_as_one_is(model):

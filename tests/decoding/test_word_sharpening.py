@@ -8,7 +8,7 @@ import pytest
 from tacit.decoding.reading import thin_to_uniform, understand
 from tacit.decoding.tuples import Tuples
 from tacit.decoding.understanding import fit_understanding
-from tacit.decoding.word_sharpening import expect_words, sharpen, understand_sharply
+from tacit.decoding.word_sharpening import sharpen, understand_sharply
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
 
@@ -37,7 +37,8 @@ def draw(n, seed, tells=True, contexts="labels"):
     said += np.where(glad, 1.0, -1.0)[:, None] * sounds
     x = person if contexts == "labels" else np.stack([2.0 * (person % 2) - 1, rng.normal(size=n)], axis=1)
     weights = 1 / (4 * np.array((0.4, 0.3, 0.2, 0.1))[a])
-    return Tuples(x, np.zeros(n, dtype=np.int64), a, said, weights), glad
+    tuples = Tuples(x, np.zeros(n, dtype=np.int64), a, said, weights)
+    return thin_to_uniform(tuples, np.random.default_rng(0)), glad
 
 
 def purity(understanding, tuples, glad):
@@ -48,12 +49,11 @@ def purity(understanding, tuples, glad):
 @pytest.mark.parametrize("contexts", ["labels", "vectors"])
 def test_words_are_told_apart_better_than_at_first(contexts):
     layout = LABELS if contexts == "labels" else replace(LABELS, contexts=Vectors(2))
-    tuples, _ = draw(3000, 1_000_000, contexts=contexts)
-    marked = thin_to_uniform(tuples, np.random.default_rng(0))
+    marked, _ = draw(3000, 1_000_000, contexts=contexts)
     first, sharper = fit_understanding(layout, marked, 0.0, None), understand_sharply(layout, marked, 0.0)
     fresh, glad_too = draw(2000, 1_000_001, contexts=contexts)
     assert purity(sharper, fresh, glad_too) > max(0.97, purity(first, fresh, glad_too))
-    expected = expect_words(sharper, marked)
+    expected = sharper.people.expect_words(marked.contexts, marked.states, marked.actions)
     np.testing.assert_allclose(expected.sum(axis=1), 1)
     said = sharper.words(marked.feedback)
     shares = [np.mean(said == w) for w in range(expected.shape[1])]

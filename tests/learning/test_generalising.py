@@ -62,6 +62,16 @@ class Points(People):
         return np.array([4.0, 0.0]) * (pleased == (x[0] > 0)) + self.generator.normal(size=2)
 
 
+class Spoiled(Users):
+    """Users whom every action pleases but one: rewards are the majority, against what is believed."""
+
+    def best(self, x):
+        return "a"
+
+    def pleased(self, x, action):
+        return self.generator.random() < (0.05 if action == self.best(x) else 0.9)
+
+
 ALL = Users, pytest.param(People, marks=COMPILED), pytest.param(Points, marks=COMPILED)
 
 
@@ -128,6 +138,52 @@ def test_known_outcomes_bear_it_out_or_do_not():
     assert agent.diagnose(anchors).verdict == "works"
     wrong = [tacit.Anchor(each.context, each.state, each.feedback, 1 - each.reward) for each in anchors]
     assert "decoded-upside-down" in [finding.code for finding in agent.diagnose(wrong).findings]
+
+
+def play_and_tell(agent, people, episodes, every):
+    """Return which episodes took the one action that does not please; the outcome of one in `every` is known."""
+    spoiled = []
+    for n in range(episodes):
+        x = people.come()
+        episode = agent.begin(x)
+        action = agent.act(episode, "start")
+        pleased = people.pleased(x, action)
+        agent.end(episode, people.say(x, pleased), outcome=int(pleased) if every and n % every == 0 else None)
+        spoiled.append(action == people.best(x))
+    return np.array(spoiled)
+
+
+def test_known_outcomes_turn_what_is_understood():
+    """Where most actions please; the control must fail: without outcomes all is read upside down."""
+    agent = tacit.Agent(Spoiled.layout, seed=1)
+    spoiled = play_and_tell(agent, Spoiled(0), 2000, every=25)
+    assert agent.stage.understanding.turned
+    assert spoiled[-500:].mean() < 0.1
+    assert "anchors-agree" in [finding.code for finding in agent.diagnose().findings]
+    assert agent.diagnose().verdict == "works with caution", "sigma is too small, which is no harm"
+    control = play_and_tell(tacit.Agent(Spoiled.layout, seed=1), Spoiled(0), 2000, every=0)
+    assert control[-500:].mean() > 0.8
+
+
+def test_known_outcomes_leave_what_is_right_as_it_is():
+    agent = tacit.Agent(Users.layout, seed=1)
+    right = play_and_tell(agent, Users(0), 2000, every=25)
+    assert not agent.stage.understanding.turned
+    assert right[-500:].mean() > 0.85
+
+
+@pytest.mark.parametrize("every", [0, 25])
+def test_outcomes_and_evidence_are_saved_bit_for_bit(tmp_path, every):
+    agent, people = tacit.Agent(Spoiled.layout, seed=3), Spoiled(5)
+    play_and_tell(agent, people, FIRST_FIT + 300, every)
+    agent.save(tmp_path / "agent.tacit")
+    again, same = tacit.Agent.load(tmp_path / "agent.tacit"), Spoiled(5)
+    assert again.stage.known == agent.stage.known
+    assert again.stage.evidence == agent.stage.evidence
+    same.generator.bit_generator.state = people.generator.bit_generator.state
+    played = [play_and_tell(each, crowd, 300, every) for each, crowd in ((agent, people), (again, same))]
+    assert (played[0] == played[1]).all()
+    assert agent.stage.understanding.turned == again.stage.understanding.turned == bool(every)
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.agent import Agent
 from tacit.base.changes import commit
-from tacit.decoding.personal_meaning import PersonalMeaning
+from tacit.decoding.people import VectorPeople
 from tacit.decoding.reading import thin_to_uniform
 from tacit.decoding.tuples import Tuples, TupleStore
 from tacit.decoding.understanding import Understanding, fit_understanding
@@ -84,10 +84,11 @@ def learn_generalising(
     marked = thin_to_uniform(tuples, np.random.default_rng([len(tuples), 5]))
     understood = fit_understanding(setup.layout, marked, meanings.c, known if known.is_sure else None)
     if isinstance(
-        understood.model, PersonalMeaning
+        understood.people, VectorPeople
     ):  # the others were looked at, too: it was held against them
         looked = np.bincount(marked.states[marked.weights == 1], minlength=setup.layout.endings.size)
-        understood = replace(understood, model=replace(understood.model, looked=looked, steady=True))
+        model = replace(understood.people.model, looked=looked, steady=True)
+        understood = replace(understood, people=VectorPeople(model))
     store = TupleStore(setup.layout, marked.to_rows())
     return GeneralisingLearning.from_tuples(setup, store, dynamics, n, understood)
 
