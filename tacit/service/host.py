@@ -27,6 +27,7 @@ from tacit.service.accounts import (
     LOAD,
     RETIRE,
     Account,
+    Ended,
 )
 from tacit.service.bodies import (
     Abandoned,
@@ -72,10 +73,13 @@ class Host(Rebuilt):
         held = self._is_held(body)
         episode = _ask_agent("context", self.agent.begin, body.context, held)
         name = str(episode.id) if body.id is None else body.id
-        told = {"number": episode.id, "stage": episode.plan.stage, "context": body.context, "user": body.user}
-        event = self._event(name, BEGIN, told | ({"held": True} if held else {}), at)
-        self.open(name, event)
-        return Answer(201, Began(name, episode.plan.stage, held), (event,))
+        stage = episode.plan.stage
+        told = {"number": episode.id, "stage": stage, "context": body.context, "user": body.user}
+        if held:
+            told["held"] = True
+        event = self._event(name, BEGIN, told, at)
+        self.open(Account(name, episode.id, body.context, body.user, at, stage, held, last=at))
+        return Answer(201, Began(name, stage, held), (event,))
 
     def decide(self, body: Decide, at: float) -> Answer:
         """Begin an episode and choose its first action in one."""
@@ -128,9 +132,7 @@ class Host(Rebuilt):
         episode = self._open(account)
         _ask_agent("feedback", self.agent.end, episode, body.feedback, body.outcome)
         decoded = decoded_reward(episode)
-        told = {"feedback": body.feedback, "outcome": body.outcome, "decoded": decoded}
-        event = self._event(name, END, told, at)
-        self.close(account, event)
+        event = self._close(account, END, Ended(body.feedback, body.outcome, decoded), at)
         return Answer(200, Accepted(True, decoded), (event, *self._new_fits(at)))
 
     def abandon(self, name: str, at: float) -> Answer:
@@ -139,8 +141,7 @@ class Host(Rebuilt):
         if account.ended == "abandoned":
             return Answer(200, Abandoned(True))
         self.agent.abandon(self._open(account))
-        event = self._event(name, ABANDON, {}, at)
-        self.close(account, event)
+        event = self._close(account, ABANDON, Ended(), at)
         return Answer(200, Abandoned(True), (event, *self._new_fits(at)))
 
     def expire(self, at: float) -> list[JournalEvent]:
@@ -158,11 +159,8 @@ class Host(Rebuilt):
             except ValueError:
                 silent = False
                 self.agent.abandon(episode)
-            events.append(
-                self._event(account.id, EXPIRE, {"silent": silent, "decoded": decoded_reward(episode)}, at)
-            )
-            self.close(account, events[-1])
-            events += self._new_fits(at)
+            ended = Ended(decoded=decoded_reward(episode), silent=silent)
+            events += [self._close(account, EXPIRE, ended, at), *self._new_fits(at)]
         return events
 
     def retire(self, body: Retire, at: float) -> Answer:
@@ -241,8 +239,14 @@ class Host(Rebuilt):
             409, "ended", f"episode {account.id!r} has ended ({account.ended}); begin another", "episode"
         )
 
+    def _close(self, account: Account, kind: str, said: Ended, at: float) -> JournalEvent:
+        event = self._event(account.id, kind, said, at)
+        account.end(event, said)
+        self.close(account)
+        return event
+
     def _event(self, episode: str | None, kind: str, body: Any, at: float) -> JournalEvent:
-        return JournalEvent(self.row.number, episode, kind, ENCODER.encode(body), at)
+        return JournalEvent(self.row.number, episode, kind, ENCODER.encode(body), at, 0, body)
 
 
 def _ask_agent(field: str, call: Any, *told: Any) -> Any:

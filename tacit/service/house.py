@@ -8,7 +8,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -54,7 +54,6 @@ class House:
         """Sends a request on to the leader and returns its answer."""
         self._snapshotted: dict[int, int] = {}
         self._snapshotted_at: dict[int, float] = {}
-        self._last: dict[int, asyncio.Future[int]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._commits: GroupCommit | None = None
 
@@ -82,7 +81,7 @@ class House:
                     await self.snapshot(host)
         self.failure = reason
         if self._commits is not None:
-            await asyncio.to_thread(self._commits.close)
+            await self._commits.close()
         for host in self.hosts.values():
             stop_fits(host)
         self.hosts, self._tasks, self._commits = {}, [], None
@@ -142,10 +141,7 @@ class House:
             raise RefusedError(429, "busy", f"{self.waiting} events wait for the disk; try again in a moment")
         self.limits.check_room(host, request, told)
         answer = request(*told, self._clock())
-        for event in answer.events[:-1]:
-            self._put(host, event)
-        await self._keep(host, answer.events[-1] if answer.events else None)
-        self._tell(host, answer.events)
+        await self._keep(host, answer.events)
         return answer
 
     def _tell(self, host: Host, events: Iterable[JournalEvent]) -> None:
@@ -153,25 +149,20 @@ class House:
             for event in events:
                 observe(host, event)
 
-    def _put(self, host: Host, event: JournalEvent | None) -> asyncio.Future[int]:
+    async def _keep(self, host: Host, events: Sequence[JournalEvent]) -> None:
+        """Wait until events are on disk; of a request that did nothing, until all that came before it is."""
         assert self._commits is not None
-        position = self._commits.put(event)
-        if event is not None:
-            self._last[host.row.number] = position
-        return position
-
-    async def _keep(self, host: Host, event: JournalEvent | None) -> None:
-        """Wait until an event is on disk; of a request that did nothing, until all that came before it is."""
         try:
-            host.position = max(host.position, await asyncio.shield(self._put(host, event)))
+            await self._commits.put(host, events)
         except StoreError as error:
             raise unready(f"nothing was kept: {error}; repeat the request") from None
+        self._tell(host, events)
 
     async def snapshot(self, host: Host) -> None:
         """Keep the agent as it is now; decisions wait while it is written out, not while it goes to disk."""
         assert self._commits is not None
-        data, last = host.snapshot(), self._last.get(host.row.number)
-        position = host.position if last is None else await asyncio.shield(last)
+        data = host.snapshot()
+        position = await self._commits.put(host, ())
         await asyncio.to_thread(self._store.save_snapshot, host.row.number, Snapshot(position, data))
         self._snapshotted[host.row.number] = position
         self._snapshotted_at[host.row.number] = self._clock()
@@ -230,10 +221,9 @@ class House:
             if self.failure is not None:
                 continue
             for host in list(self.hosts.values()):
-                for event in host.expire(self._clock()):
+                if events := host.expire(self._clock()):
                     with contextlib.suppress(RefusedError):
-                        await self._keep(host, event)
-                        self._tell(host, (event,))
+                        await self._keep(host, events)
                 if host.position - self._snapshotted.get(host.row.number, 0) >= SNAPSHOT_EVENTS:
                     with contextlib.suppress(StoreError):
                         await self.snapshot(host)
@@ -264,7 +254,6 @@ class House:
         """Make every agent anew from its snapshot and the events since."""
         for host in self.hosts.values():
             stop_fits(host)
-        self._last.clear()
         self.hosts = await asyncio.to_thread(self._restore_all)
         self.failure = None
         note(logging.INFO, "agents rebuilt", agents=len(self.hosts))

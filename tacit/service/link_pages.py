@@ -71,7 +71,7 @@ class LinkPages:
     async def link(self, house: House, request: Request) -> Response:
         """Answer POST /v1/agents/{name}/episodes/{episode}/link."""
         host, episode = host_of(house, request), request.path_params["episode"]
-        content = await read_bytes(request)
+        content = await read_bytes(house, request)
         try:
             body = msgspec.json.decode(content or b"{}", type=LinkBody)
         except msgspec.MsgspecError as error:
@@ -118,7 +118,7 @@ class LinkPages:
         try:
             self._gate.admit_stranger(request)
             grant, host = self._read(house, request)
-            content = await read_limited(request, MOST_FORM, house.limits.body_seconds)
+            content = await read_limited(request.receive, MOST_FORM, house.limits.body_seconds)
             feedback = grant.feedback if grant.feedback is not UNSET else read_form(content, choices(host))
             await house.do(host, host.hear, grant.episode, Feedback(feedback))
         except (LinkError, RefusedError) as error:

@@ -25,7 +25,9 @@ from tacit.service.accounts import (
     FIT,
     LOAD,
     RETIRE,
+    ENDED,
     Account,
+    Ended,
     begin_account,
     fold,
 )
@@ -78,10 +80,10 @@ class Rebuilt:
             return account
         return fold(self._store.read_episode(self.row.number, name))
 
-    def open(self, name: str, event: JournalEvent) -> None:
+    def open(self, account: Account) -> None:
         """Write down that an episode has begun."""
-        self.accounts[name] = begin_account(event)
-        self.met.add(name)
+        self.accounts[account.id] = account
+        self.met.add(account.id)
 
     def known(self, name: str) -> Account:
         """Return the account of an episode, open or not, or raise RefusedError."""
@@ -125,7 +127,7 @@ class Rebuilt:
         if event.kind == LOAD:
             self.take_over(load_agent(event.body))
         elif name is not None:
-            self._replay_episode(event, msgspec.json.decode(event.body), name)
+            self._replay_episode(event, name)
         else:
             self._replay_agent(event, msgspec.json.decode(event.body))
         self.position = event.position
@@ -135,9 +137,8 @@ class Rebuilt:
         self.agent, self.fits = agent, len(getattr(agent.stage, "fits", ()))
         self._replay_fits(self._to_come)
 
-    def close(self, account: Account, event: JournalEvent) -> None:
-        """Write down how an episode ended."""
-        account.take(event)
+    def close(self, account: Account) -> None:
+        """Write down that an episode has ended."""
         self.accounts.pop(account.id, None)
         self.closed[account.id] = account
         self.ended += 1
@@ -160,35 +161,35 @@ class Rebuilt:
         elif event.kind == FIT:
             self.fits += 1
         else:
-            raise ReplayError(
-                f"event {event.position} is of the kind {event.kind!r}, which is not known here"
-            )
+            raise unknown_kind(event)
 
-    def _replay_episode(self, event: JournalEvent, body: dict[str, Any], name: str) -> None:
+    def _replay_episode(self, event: JournalEvent, name: str) -> None:
         if event.kind == BEGIN:
-            episode = self.agent.begin(body["context"], body.get("held", False))
-            check_replayed(event, (body["number"], body["stage"]), (episode.id, episode.plan.stage))
-            self.open(name, event)
+            account = begin_account(event)
+            episode = self.agent.begin(account.context, account.held)
+            check_replayed(event, (account.number, account.stage), (episode.id, episode.plan.stage))
+            self.open(account)
             return
         account = self.accounts[name]
+        account.take(event)
         episode = self.agent.episode(account.number)
         if event.kind == ACT:
-            self._replay_step(event, msgspec.convert(body, StepTaken), episode)
-            account.take(event)
-            return
+            self._replay_step(event, account.steps[-1], episode)
+        else:
+            self._replay_end(event, ENDED.decode(event.body), episode)
+            self.close(account)
+
+    def _replay_end(self, event: JournalEvent, said: Ended, episode: Episode) -> None:
         if event.kind == END:
-            self.agent.end(episode, body["feedback"], body["outcome"])
-        elif event.kind == EXPIRE and body["silent"]:
+            self.agent.end(episode, said.feedback, said.outcome)
+        elif event.kind == EXPIRE and said.silent:
             self.agent.end(episode, None)
         elif event.kind in (ABANDON, EXPIRE):
             self.agent.abandon(episode)
         else:
-            raise ReplayError(
-                f"event {event.position} is of the kind {event.kind!r}, which is not known here"
-            )
+            raise unknown_kind(event)
         if event.kind != ABANDON:
-            check_replayed(event, body["decoded"], msgspec.to_builtins(decoded_reward(episode)))
-        self.close(account, event)
+            check_replayed(event, said.decoded, decoded_reward(episode))
 
     def _replay_step(self, event: JournalEvent, step: StepTaken, episode: Episode) -> None:
         if step.taken:
@@ -228,6 +229,11 @@ def load_agent(content: bytes) -> Agent:
 def decoded_reward(episode: Episode) -> DecodedBody | None:
     """Return what the feedback of an episode was taken to mean."""
     return decoded_of(episode.decoded_reward, episode.decoded_interval)
+
+
+def unknown_kind(event: JournalEvent) -> ReplayError:
+    """Return the error of an event that this version does not know."""
+    return ReplayError(f"event {event.position} is of the kind {event.kind!r}, which is not known here")
 
 
 def check_replayed(event: JournalEvent, known: Any, found: Any) -> None:
