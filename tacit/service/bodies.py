@@ -196,8 +196,15 @@ class FindingBody(Struct):
     remedy: str
 
 
+class Staleness(Struct):
+    """How old what decisions go by is: fits so far, and how much feedback the last of them did not see."""
+
+    fits: int
+    behind: int
+
+
 class AgentStatus(Struct):
-    """How an agent is doing."""
+    """How an agent is doing; `stale` is null where everything is learned at once."""
 
     name: str
     stage: str
@@ -211,6 +218,7 @@ class AgentStatus(Struct):
     findings: list[FindingBody]
     earning: Earning
     holdout: Earning
+    stale: Staleness | None
     seed: int
     position: int
     version: str

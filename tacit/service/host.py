@@ -8,10 +8,10 @@ was answered; whoever replays it must come to the same answers.
 from __future__ import annotations
 
 import hashlib
+import logging
 from typing import Any, NamedTuple
 
 import msgspec
-import numpy as np
 from msgspec import UNSET
 
 from tacit.base.checkpoint import CheckpointError
@@ -47,8 +47,11 @@ from tacit.service.bodies import (
 )
 from tacit.service.errors import RefusedError, conflict, invalid
 from tacit.service.journal import JournalEvent
-from tacit.service.labelling import label_episode
+from tacit.service.labelling import label_episode, probe
+from tacit.service.logbook import note
 from tacit.service.rebuilding import ENCODER, Rebuilt, decoded_reward, load_agent, save_agent
+from tacit.service.talks import ExplorationBeside
+from tacit.text.stages import TextLearning
 from tacit.trust.anchors import Anchor
 
 
@@ -133,7 +136,7 @@ class Host(Rebuilt):
         _ask_agent("feedback", self.agent.end, episode, body.feedback, body.outcome)
         decoded = decoded_reward(episode)
         event = self._close(account, END, Ended(body.feedback, body.outcome, decoded), at)
-        return Answer(200, Accepted(True, decoded), (event, *self._new_fits(at)))
+        return Answer(200, Accepted(True, decoded), (event, *self.new_fits(at)))
 
     def abandon(self, name: str, at: float) -> Answer:
         """Close an episode that broke off."""
@@ -142,16 +145,19 @@ class Host(Rebuilt):
             return Answer(200, Abandoned(True))
         self.agent.abandon(self._open(account))
         event = self._close(account, ABANDON, Ended(), at)
-        return Answer(200, Abandoned(True), (event, *self._new_fits(at)))
+        return Answer(200, Abandoned(True), (event, *self.new_fits(at)))
+
+    def late(self, at: float) -> list[Account]:
+        """Return the open episodes of which nothing was heard for as long as feedback may be late."""
+        return [each for each in self.accounts.values() if each.last + self.description.window < at]
 
     def expire(self, at: float) -> list[JournalEvent]:
         """Return the events that close episodes of which nothing was heard for as long as feedback may be late.
 
         Whoever came to an end of the episode said nothing: that is silence. Others broke off.
         """
-        late = [account for account in self.accounts.values() if account.last + self.description.window < at]
         events = []
-        for account in late:
+        for account in self.late(at):
             episode = self.agent.episode(account.number)
             silent = True
             try:
@@ -160,7 +166,7 @@ class Host(Rebuilt):
                 silent = False
                 self.agent.abandon(episode)
             ended = Ended(decoded=decoded_reward(episode), silent=silent)
-            events += [self._close(account, EXPIRE, ended, at), *self._new_fits(at)]
+            events += [self._close(account, EXPIRE, ended, at), *self.new_fits(at)]
         return events
 
     def retire(self, body: Retire, at: float) -> Answer:
@@ -217,20 +223,31 @@ class Host(Rebuilt):
         drawn = hashlib.sha256(f"{self.description.seed}:{name}".encode()).digest()
         return int.from_bytes(drawn[:8]) < share * 2**64
 
-    def _new_fits(self, at: float) -> list[JournalEvent]:
-        """Return events for fits that the agent has taken up since the last: when that was, only it can know."""
-        fits = getattr(self.agent.stage, "fits", ())[self.fits :]
+    def new_fits(self, at: float) -> list[JournalEvent]:
+        """Return events for fits that were taken up since the last: when that was, no replay could know."""
+        stage = self.agent.stage
+        if isinstance(stage, ExplorationBeside):
+            done = stage.tend()
+            return [] if done is None else [self._take_up(*done, at)]
+        fits = getattr(stage, "fits", ())[self.fits :]
         self.fits += len(fits)
         return [self._event(None, FIT, list(fit), at) for fit in fits]
+
+    def _take_up(self, fitted_to: int, following: TextLearning, at: float) -> JournalEvent:
+        """Return the event of a fit of conversations, which is what decides from now on."""
+        self.agent.stage = following
+        self.fits += 1
+        for remark in following.remarks:
+            note(logging.WARNING, "warning", agent=self.row.name, text=remark)
+        return self._event(None, FIT, [fitted_to, self.ended], at)
 
     def _check_first(self, body: Decide) -> None:
         """Raise RefusedError if a state cannot be shown first: an episode begun for it would stay open for nothing."""
         world = _ask_agent("context", self.agent.world.meet_context, body.context)
-        encoded = _ask_agent("context", world.read_context, body.context)
-        probe = Episode(None, -1, body.context, encoded, self.agent.stage.plan(encoded, 0.5), np.zeros(0))
+        first = _ask_agent("context", probe, self.agent, world, body.context)
         if body.actions is not None:
-            world = _ask_agent("state", world.meet_state, probe, body.state, body.actions, 1)
-        _ask_agent("state", world.read_state, probe, body.state, body.actions, 1)
+            world = _ask_agent("state", world.meet_state, first, body.state, body.actions, 1)
+        _ask_agent("state", world.read_state, first, body.state, body.actions, 1)
 
     def _open(self, account: Account) -> Episode:
         if account.ended is None:

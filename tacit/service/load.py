@@ -208,7 +208,8 @@ class Loader:
     def __init__(self, url: str, agent: str, key: str | None = None) -> None:
         self._url, self._target, self._agent = url, Target.of(url, key), AgentCalls(agent)
         self.load = Load()
-        self._left = 0
+        self._left = self._begun = 0
+        self._rate = self._first = 0.0
 
     async def prepare(self, description: dict[str, Any] | None) -> None:
         """Wait until the service is ready, and make the agent if it is described."""
@@ -228,9 +229,13 @@ class Loader:
         connections: int,
         seed: int,
         told: Callable[[int], None] | None = None,
+        rate: float = 0.0,
     ) -> Load:
-        """Return what so many episodes came to; `told` hears of each."""
-        self._left = episodes
+        """Return what so many episodes came to; `told` hears of each.
+
+        With a `rate` no more than so many begin a second, evenly; else each connection begins one after the other.
+        """
+        self._left, self._rate, self._begun, self._first = episodes, rate, 0, time.perf_counter()
         sources = [GymSource(make()) for _ in range(connections)]
         begin = time.perf_counter()
         await asyncio.gather(
@@ -252,6 +257,7 @@ class Loader:
         line = Wire()
         while self._left > 0:
             self._left -= 1
+            await self._wait_for_turn()
             try:
                 if not line.open:
                     line = await self._connect()
@@ -264,6 +270,12 @@ class Loader:
             if told is not None:
                 told(1)
         line.close()
+
+    async def _wait_for_turn(self) -> None:
+        """Wait until the next episode may begin."""
+        if self._rate:
+            at, self._begun = self._first + self._begun / self._rate, self._begun + 1
+            await asyncio.sleep(max(at - time.perf_counter(), 0))
 
     async def _play(self, line: Wire, source: GymSource, seed: int | None) -> None:
         context, state = source.begin(seed)

@@ -21,6 +21,7 @@ from tacit.service.accounts import ABANDON, ACT, END, ENDED, EXPIRE, STEP, Ended
 from tacit.service.host import Host
 from tacit.service.house import House
 from tacit.service.journal import JournalEvent
+from tacit.service.staleness import staleness_of
 from tacit.service.tallies import SECONDS, AgentTally, Buckets, agent_families, request_families
 
 COUNTED = frozenset((ACT, END, EXPIRE, ABANDON))
@@ -92,12 +93,9 @@ class Metrics:
 
     def _see_fits(self, host: Host) -> None:
         """Remember when an agent's last fit was first seen."""
-        fits = getattr(host.agent.stage, "fits", None)
-        if fits is None:
-            return
-        number, known = host.row.number, self._fitted.get(host.row.number)
-        if known is None or known[0] != len(fits):
-            self._fitted[number] = (len(fits), self._clock())
+        stale, known = staleness_of(host.agent.stage), self._fitted.get(host.row.number)
+        if stale is not None and (known is None or known[0] != stale.fits):
+            self._fitted[host.row.number] = (stale.fits, self._clock())
 
     def _forget(self) -> None:
         """Tell no more of agents that were deleted."""
@@ -144,13 +142,11 @@ class Metrics:
             "tacit_fit_behind_tuples", "Tuples that the last fit did not see.", labels=["agent"]
         )
         for host in hosts:
-            stage, known = host.agent.stage, self._fitted.get(host.row.number)
-            if known is None:
+            stale, known = staleness_of(host.agent.stage), self._fitted.get(host.row.number)
+            if stale is None or known is None:
                 continue
             seconds.add_metric([host.row.name], self._clock() - known[1])
-            fits, kept = getattr(stage, "fits", ()), getattr(stage, "tuples", None)
-            if kept is not None:
-                tuples.add_metric([host.row.name], len(kept.rows) - (fits[-1][0] if fits else 0))
+            tuples.add_metric([host.row.name], stale.behind)
         return seconds, tuples
 
     def _findings(self, hosts: list[Host]) -> Metric:

@@ -21,11 +21,11 @@ from tacit.service.accounts import (
     ANCHOR,
     BEGIN,
     END,
+    ENDED,
     EXPIRE,
     FIT,
     LOAD,
     RETIRE,
-    ENDED,
     Account,
     Ended,
     begin_account,
@@ -37,6 +37,7 @@ from tacit.service.errors import not_found
 from tacit.service.journal import AgentRow, JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.labelling import decoded_of
 from tacit.service.met_ids import MetIds
+from tacit.service.talks import ExplorationBeside, explore_beside, reads_texts
 from tacit.trust.anchors import Anchor
 
 REMEMBERED = 10_000
@@ -56,7 +57,8 @@ class Rebuilt:
     def __init__(self, row: AgentRow, store: JournalStore) -> None:
         self.row, self._store = row, store
         self.description = msgspec.json.decode(row.description, type=Description)
-        self.agent: Agent = make_agent(self.description)
+        self.agent: Agent = explore_beside(make_agent(self.description))
+        self.reads_texts = reads_texts(self.agent)
         self.accounts: dict[str, Account] = {}
         """Those of open episodes, by id, oldest first."""
         self.closed: OrderedDict[str, Account] = OrderedDict()
@@ -134,7 +136,7 @@ class Rebuilt:
 
     def take_over(self, agent: Agent) -> None:
         """Go on with another agent in place of one that has not begun."""
-        self.agent, self.fits = agent, len(getattr(agent.stage, "fits", ()))
+        self.agent, self.fits = explore_beside(agent), len(getattr(agent.stage, "fits", ()))
         self._replay_fits(self._to_come)
 
     def close(self, account: Account) -> None:
@@ -160,6 +162,8 @@ class Rebuilt:
             self.anchors += [Anchor(**each) for each in body]
         elif event.kind == FIT:
             self.fits += 1
+            if isinstance(self.agent.stage, ExplorationBeside):
+                self.agent.stage = self.agent.stage.refit(body[0])
         else:
             raise unknown_kind(event)
 
@@ -201,7 +205,7 @@ class Rebuilt:
     def _load(self, snapshot: Snapshot) -> None:
         header, _, content = snapshot.data.partition(b"\n")
         kept = msgspec.json.decode(header)
-        self.agent = load_agent(content)
+        self.agent = explore_beside(load_agent(content))
         self.accounts = {name: msgspec.convert(told, Account) for name, told in kept["open"].items()}
         self.ended, self.fits, self.position = kept["ended"], kept["fits"], snapshot.position
         for held, rewards in zip((False, True), kept["earned"], strict=True):

@@ -153,14 +153,18 @@ async def decide(house: House, request: Request) -> Response:
 async def act(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/episodes/{episode}/actions."""
     host = host_of(house, request)
-    done = await house.do(host, host.act, request.path_params["episode"], await read_body(house, request, Ask))
+    done = await house.do(
+        host, host.act, request.path_params["episode"], await read_body(house, request, Ask)
+    )
     return answer(done.body)
 
 
 async def hear(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/episodes/{episode}/feedback."""
     host = host_of(house, request)
-    done = await house.do(host, host.hear, request.path_params["episode"], await read_body(house, request, Feedback))
+    done = await house.do(
+        host, host.hear, request.path_params["episode"], await read_body(house, request, Feedback)
+    )
     return answer(done.body)
 
 
@@ -188,6 +192,7 @@ async def get_policy(house: House, request: Request) -> Response:
     host = host_of(house, request)
     try:
         context = msgspec.json.decode(request.query_params.get("context", "").encode())
+        await house.rehearse(host, host.agent.policy, context)
         policy = host.agent.policy(context)
     except (ValueError, TypeError, msgspec.MsgspecError) as error:
         raise invalid(f"`context` is a context in JSON, in the query: {error}", "context") from None
@@ -207,7 +212,9 @@ async def anchor(house: House, request: Request) -> Response:
 
 async def label(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/label."""
-    return answer(host_of(house, request).label(await read_body(house, request, LabelBody)))
+    host, body = host_of(house, request), await read_body(house, request, LabelBody)
+    await house.rehearse(host, host.label, body)
+    return answer(host.label(body))
 
 
 async def get_checkpoint(house: House, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Counts that cost a request next to nothing: plain numbers, made into Prometheus' families when somebody reads them."""
+"""Counts that cost a request next to nothing: plain numbers, made into Prometheus' families when they are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from prometheus_client.metrics_core import (
     Metric,
     SummaryMetricFamily,
 )
-from prometheus_client.utils import floatToGoString
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 CONFIDENCES = (0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
@@ -44,7 +43,7 @@ class Buckets:
 
     def shown(self) -> list[tuple[str, float]]:
         """Return by the name of each limit how many values were at most as large."""
-        names = [floatToGoString(limit) for limit in (*self.limits, math.inf)]
+        names = [*map(str, self.limits), "+Inf"]
         return list(zip(names, accumulate(self.counts), strict=True))
 
 
@@ -67,9 +66,7 @@ class AgentTally:
 def agent_families(tallies: Mapping[str, AgentTally]) -> Iterator[Metric]:
     """Yield what is told of agents, by their names."""
     decisions = CounterMetricFamily("tacit_decisions", "Actions that were chosen.", labels=["agent"])
-    endings = CounterMetricFamily(
-        "tacit_feedback", "Episodes that ended, by how.", labels=["agent", "kind"]
-    )
+    endings = CounterMetricFamily("tacit_feedback", "Episodes that ended, by how.", labels=["agent", "kind"])
     confidence = HistogramMetricFamily(
         "tacit_decoder_confidence", "How sure decoded rewards are.", labels=["agent"]
     )

@@ -232,7 +232,9 @@ def test_what_nobody_answers_is_closed(tmp_path):
         clock.now += 86_401
         caller.begin("new", id="young")
         expired = caller.host.expire(clock.now)
-        assert [(event.episode, msgspec.json.decode(event.body).get("silent", False)) for event in expired] == [
+        assert [
+            (event.episode, msgspec.json.decode(event.body).get("silent", False)) for event in expired
+        ] == [
             ("silent", True),
             ("broken", False),
         ]
