@@ -67,9 +67,16 @@ class AnchorBody(Struct, forbid_unknown_fields=True):
 
 
 class Anchors(Struct, forbid_unknown_fields=True):
-    """Known outcomes, which diagnoses are checked by from now on."""
+    """Known outcomes, which diagnoses are checked by from now on; with an `id` the request may be repeated."""
 
     anchors: Annotated[list[AnchorBody], Meta(min_length=1, max_length=1000)]
+    id: EpisodeId | None = None
+
+
+class Anchored(Struct):
+    """How many known outcomes there are now."""
+
+    anchors: int
 
 
 class Began(Struct, omit_defaults=True):

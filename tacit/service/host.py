@@ -32,6 +32,7 @@ from tacit.service.accounts import (
 from tacit.service.bodies import (
     Abandoned,
     Accepted,
+    Anchored,
     Anchors,
     Ask,
     Began,
@@ -49,10 +50,16 @@ from tacit.service.errors import RefusedError, conflict, invalid
 from tacit.service.journal import JournalEvent
 from tacit.service.labelling import label_episode, probe
 from tacit.service.logbook import note
-from tacit.service.rebuilding import ENCODER, Rebuilt, decoded_reward, load_agent, save_agent
+from tacit.service.rebuilding import (
+    ENCODER,
+    Rebuilt,
+    decoded_reward,
+    load_agent,
+    read_anchors,
+    save_agent,
+)
 from tacit.service.talks import ExplorationBeside
 from tacit.text.stages import TextLearning
-from tacit.trust.anchors import Anchor
 
 
 class Answer(NamedTuple):
@@ -177,12 +184,14 @@ class Host(Rebuilt):
         return Answer(200, told, (self._event(None, RETIRE, told, at),))
 
     def anchor(self, body: Anchors, at: float) -> Answer:
-        """Take in known outcomes, which diagnoses are checked by."""
-        told = [Anchor(each.context, each.state, each.feedback, each.reward) for each in body.anchors]
-        _ask_agent("anchors", self.agent.diagnose, told)
-        self.anchors += told
-        event = self._event(None, ANCHOR, msgspec.to_builtins(body.anchors), at)
-        return Answer(200, {"anchors": len(self.anchors)}, (event,))
+        """Take in known outcomes, which diagnoses are checked by, or answer as when they were taken in."""
+        known = None if body.id is None else self.anchored.get(body.id)
+        if known is not None:
+            _check_repeated("anchors", known.anchors, body.anchors)
+            return Answer(200, Anchored(known.total))
+        _ask_agent("anchors", self.agent.diagnose, read_anchors(body))
+        self.take_anchors(body)
+        return Answer(200, Anchored(len(self.anchors)), (self._event(None, ANCHOR, body, at),))
 
     def load(self, content: bytes, at: float) -> Answer:
         """Go on from the file of an agent; before the first episode, so that nothing is lost."""

@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,7 +31,7 @@ from tacit.service.accounts import (
     begin_account,
     fold,
 )
-from tacit.service.bodies import DecodedBody, StepTaken
+from tacit.service.bodies import AnchorBody, Anchors, DecodedBody, StepTaken
 from tacit.service.descriptions import Description, make_agent
 from tacit.service.errors import not_found
 from tacit.service.journal import AgentRow, JournalEvent, JournalStore, Snapshot, StoreError
@@ -51,6 +51,13 @@ class ReplayError(StoreError):
     """A journal that does not come to the answers that it holds."""
 
 
+class Given(NamedTuple):
+    """Known outcomes that were given at once, and how many there were then."""
+
+    anchors: list[AnchorBody]
+    total: int
+
+
 class Rebuilt:
     """An agent by name, its open episodes and their accounts. Nothing here waits, and one thread calls it."""
 
@@ -66,6 +73,8 @@ class Rebuilt:
         self.earned: dict[bool, deque[float]] = {held: deque(maxlen=LATELY) for held in (False, True)}
         """What the latest episodes are decoded to have earned; True: of those that are held out."""
         self.anchors: list[Anchor] = []
+        self.anchored: dict[str, Given] = {}
+        """Of those that had an id: what was given, and how many there were then."""
         self.met = MetIds()
         """The ids of all its episodes."""
         self.position = 0
@@ -106,6 +115,7 @@ class Rebuilt:
             "open": {name: msgspec.to_builtins(account) for name, account in self.accounts.items()},
             "earned": [list(self.earned[False]), list(self.earned[True])],
             "anchors": self.anchors,
+            "anchored": self.anchored,
             "met": self.met.to_json(),
         }
         return ENCODER.encode(header) + b"\n" + save_agent(self.agent)
@@ -139,6 +149,12 @@ class Rebuilt:
         self.agent, self.fits = explore_beside(agent), len(getattr(agent.stage, "fits", ()))
         self._replay_fits(self._to_come)
 
+    def take_anchors(self, told: Anchors) -> None:
+        """Keep known outcomes; those with an id are known by it, if they are given again."""
+        self.anchors += read_anchors(told)
+        if told.id is not None:
+            self.anchored[told.id] = Given(told.anchors, len(self.anchors))
+
     def close(self, account: Account) -> None:
         """Write down that an episode has ended."""
         self.accounts.pop(account.id, None)
@@ -159,7 +175,8 @@ class Rebuilt:
         if event.kind == RETIRE:
             self.agent.retire(body["action"], body["state"])
         elif event.kind == ANCHOR:
-            self.anchors += [Anchor(**each) for each in body]
+            told = {"anchors": body} if isinstance(body, list) else body
+            self.take_anchors(msgspec.convert(told, Anchors))
         elif event.kind == FIT:
             self.fits += 1
             if isinstance(self.agent.stage, ExplorationBeside):
@@ -211,7 +228,13 @@ class Rebuilt:
         for held, rewards in zip((False, True), kept["earned"], strict=True):
             self.earned[held].extend(rewards)
         self.anchors = [Anchor(**told) for told in kept["anchors"]]
+        self.anchored = msgspec.convert(kept.get("anchored", {}), dict[str, Given])
         self.met = MetIds.from_json(kept.get("met"))
+
+
+def read_anchors(told: Anchors) -> list[Anchor]:
+    """Return known outcomes as agents take them."""
+    return [Anchor(each.context, each.state, each.feedback, each.reward) for each in told.anchors]
 
 
 def save_agent(agent: Agent) -> bytes:

@@ -21,6 +21,7 @@ from tacit.service.bodies import (
     ActionChance,
     AgentList,
     AgentStatus,
+    Anchored,
     Anchors,
     Ask,
     Began,
@@ -268,7 +269,7 @@ ENDPOINTS = (
     Endpoint("POST", f"{EPISODE}/abandon", abandon, "Close what broke off", "feedback", None, Abandoned),
     Endpoint("POST", f"{AGENT}/retire", retire, "Offer an action no more", "admin", Retire),
     Endpoint("GET", f"{AGENT}/policy", get_policy, "What is taken to be best", "admin", None, PolicyBody),
-    Endpoint("POST", f"{AGENT}/anchors", anchor, "Give known outcomes", "admin", Anchors),
+    Endpoint("POST", f"{AGENT}/anchors", anchor, "Give known outcomes", "admin", Anchors, Anchored),
     Endpoint(
         "POST",
         f"{AGENT}/label",
