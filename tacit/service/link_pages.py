@@ -20,7 +20,7 @@ from tacit.service.host import Host
 from tacit.service.house import House
 from tacit.service.limits import read_limited
 from tacit.service.links import Grant, LinkBody, Linked, LinkError, Signer
-from tacit.service.routes import EPISODE, Endpoint, answer, host_of, read_bytes
+from tacit.service.routes import EPISODE, UNREADABLE, Endpoint, answer, host_of, read_bytes
 
 MOST_LABELS = 20
 """Buttons of a page."""
@@ -74,7 +74,7 @@ class LinkPages:
         content = await read_bytes(house, request)
         try:
             body = msgspec.json.decode(content or b"{}", type=LinkBody)
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             raise invalid(f"the body is not as it should be: {error}; see /docs") from None
         account = host.known(episode)
         if account.ended is not None:

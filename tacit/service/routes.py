@@ -56,6 +56,8 @@ LINES = "application/jsonl"
 BYTES = "application/octet-stream"
 MOST_FILE = 1 << 28
 """Of the file of an agent."""
+UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
+"""What a body is met with that is no JSON, or not as it should be."""
 JSON_TYPE = (b"content-type", JSON.encode())
 ENCODER = msgspec.json.Encoder()
 DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
@@ -83,7 +85,7 @@ async def read_body(house: House, request: Request, kind: type[T]) -> T:
     content = await read_bytes(house, request)
     try:
         return DECODERS[kind].decode(content)  # type: ignore[no-any-return]
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise invalid(f"the body is not as it should be: {error}; see /docs") from None
 
 
