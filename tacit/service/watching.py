@@ -230,6 +230,7 @@ def view_agent(house: House, host: Host, history: History, health: Health) -> Ag
         progress=tell_progress(agent.stage),
         rewards=history.shown(),
         lately=history.lately(),
+        held=history.held_out(),
         uniform=estimate_chance(agent, history.tried),
         meanings=tell_meanings(agent.stage, latest),
         contexts=list_contexts(host, latest),

@@ -33,6 +33,8 @@ SENSIBLE = {
     "outcome": (None, None, 0, 1),
 }
 """What those who mean well say, by field."""
+PATHS = [word for word in WORDS if word != ".."]
+"""Words that a client sends as they are: two dots it takes for the way back."""
 STREAMS = ("/v1/watch", "/v1/agents/{name}/watch")
 """These never end."""
 
@@ -71,8 +73,8 @@ class Session:
         method, path, told = pick(chance, self.operations)
         if method == "delete" and chance.random() < 0.9:
             return
-        name = pick(chance, (*DESCRIBED, *DESCRIBED, "nobody", pick(chance, WORDS)))
-        episode = pick(chance, ("e0", "e1", "e2", "0", "1", pick(chance, WORDS)))
+        name = pick(chance, (*DESCRIBED, *DESCRIBED, "nobody", pick(chance, PATHS)))
+        episode = pick(chance, ("e0", "e1", "e2", "0", "1", pick(chance, PATHS)))
         url = path.replace("{name}", quote(name, safe="")).replace("{episode}", quote(episode, safe=""))
         if "{name}/policy" in path:
             url += "?context=" + quote(json.dumps(pick(chance, SENSIBLE["context"])))

@@ -1,4 +1,5 @@
-// The picture of decoded rewards: windows of episodes as a line with its band, and uniform play as another, dashed.
+// The picture of decoded rewards: windows of episodes as a line with its band, those that are held out as another,
+// dotted, and uniform play's estimate as a level, dashed.
 // It is drawn for the width that there is, so that words keep their size on a phone.
 
 import { count, fill, interval, share } from "./parts.js";
@@ -37,7 +38,8 @@ function draw(windows, uniform, { width, height }) {
   const svg = shape("svg", { role: "img", "aria-label": inWords(windows, uniform), viewBox: `0 0 ${width} ${height}` });
   svg.append(...axes(x, y, last, width, height));
   if (uniform !== null) svg.append(...level(uniform, x, y, last));
-  svg.append(...curve(windows, x, y));
+  const held = windows.filter((each) => each.held !== null).map(({ first, last, held }) => ({ ...held, first, last }));
+  svg.append(...curve(held, x, y, "-held"), ...curve(windows, x, y, ""));
   if (windows.length === 0) svg.append(shape("text", { class: "tick", x: width / 2, y: height / 2, "text-anchor": "middle" }, "nothing decoded yet"));
   return svg;
 }
@@ -72,16 +74,16 @@ function level({ mean, low, high }, x, y, last) {
   ];
 }
 
-function curve(windows, x, y) {
+function curve(windows, x, y, kind) {
   if (windows.length === 0) return [];
   const middle = ({ first, last }) => x((first + last) / 2);
   const upper = windows.map((each) => `${middle(each)},${y(each.high)}`);
   const lower = windows.map((each) => `${middle(each)},${y(each.low)}`).reverse();
   const line = windows.map((each) => `${middle(each)},${y(each.mean)}`);
-  const dots = windows.length > 40 ? [] : windows.map((each) => shape("circle", { class: "dot", cx: middle(each), cy: y(each.mean), r: 3 }));
+  const dots = windows.length > 40 ? [] : windows.map((each) => shape("circle", { class: `dot${kind}`, cx: middle(each), cy: y(each.mean), r: 3 }));
   return [
-    shape("polygon", { class: "band", points: [...upper, ...lower].join(" ") }),
-    shape("polyline", { class: "line", points: line.join(" ") }),
+    shape("polygon", { class: `band${kind}`, points: [...upper, ...lower].join(" ") }),
+    shape("polyline", { class: `line${kind}`, points: line.join(" ") }),
     ...dots,
   ];
 }
@@ -90,5 +92,7 @@ function inWords(windows, uniform) {
   if (windows.length === 0) return "Nothing has been decoded yet.";
   const [first, last] = [windows[0], windows.at(-1)];
   const random = uniform === null ? "" : ` Choosing at random is estimated at ${interval(uniform)}.`;
-  return `Decoded reward from ${share(first.mean)} at first to ${interval(last)} in the latest episodes.${random}`;
+  const apart = windows.findLast((each) => each.held !== null);
+  const held = apart === undefined ? "" : ` Those held out earned ${interval(apart.held)} when some last were.`;
+  return `Decoded reward from ${share(first.mean)} at first to ${interval(last)} in the latest episodes.${held}${random}`;
 }
