@@ -1,11 +1,12 @@
 """The service beside an empty route of its own framework, and frameworks beside each other, in one run.
 
-Prints requests a second and how long answers take, from a process of its own: an empty route (JSON in, JSON out);
-whole episodes (begin, three actions, feedback) of an agent that counts, as many as it bears over 64 connections, then
-500 a second; the same 500 of one that learns from vectors and of one in conversation, whose fits run beside; and the
-empty route in other frameworks. Asked are 500 episodes a second with a 99th percentile below 10 ms, and half of what
-the empty route bears. Every answer waits for the disk, so how long that takes is printed, too. Beside each:
-microseconds of the server's processor for a request, which other work on the machine changes less than the time.
+Prints requests a second and how long answers take, from a process of its own over 64 connections: an empty route (JSON
+in, JSON out); whole episodes (begin, three actions, feedback) of an agent that counts, as many as it bears, then 500 a
+second; the same 500 of one that learns from vectors, whose fits run beside, and of one that counts while another
+agent's conversations are fitted; and the empty route in other frameworks. Asked are 500 episodes a second with a 99th
+percentile below 10 ms, and half of what the empty route bears. Every answer waits for the disk, so how long that takes
+is printed, too. Beside each: microseconds of the server's processor for a request, which other work on the machine
+changes less than the time.
 
 Run: python benchmarks/serving.py [PYTHON OF THE PEERS] [--episodes N]; `make bench` sets up both.
 """
@@ -29,6 +30,7 @@ import numpy as np
 
 from tacit.service.calls import Call
 from tacit.service.load import Loader, Target, Wire, describe_agent, find_environment
+from tacit.text.settings import TextSettings
 
 CONNECTIONS = 64
 ASKED = 500.0
@@ -133,12 +135,17 @@ def measure_disk(writes: int = 200) -> tuple[float, float]:
     return p50, p99
 
 
-def measure_service(env: str, episodes: int, rate: float = 0.0) -> Row:
-    """Return what the service bears in whole episodes; percentiles are those of a decision."""
+def measure_service(env: str, episodes: int, rate: float = 0.0, beside: str = "") -> Row:
+    """Return what the service bears in whole episodes; percentiles are those of a decision.
+
+    With conversations `beside`, so many were played before that their fit runs meanwhile.
+    """
     with tempfile.TemporaryDirectory() as folder:
         command = (sys.executable, *SERVICE, "--port", "{port}", "--data", folder)
         with server(*command) as (port, process):
             asyncio.run(play(port, env, 100, 0.0))
+            if beside:
+                asyncio.run(play(port, beside, TextSettings().exploration + 1, 0.0))
             used = processor_time(process.pid)
             load = asyncio.run(play(port, env, episodes, rate)).load
             used = processor_time(process.pid) - used
@@ -166,8 +173,10 @@ def main() -> None:
     )
     disk = [1e3 * seconds for seconds in measure_disk()]
     print(f"{'one write to this disk':<36}p50 {disk[0]:6.2f} ms   p99 {disk[1]:6.2f} ms")
-    for env in ("synthetic", "vectors", "talk"):
+    for env in ("synthetic", "vectors"):
         print(f"{f'{ASKED:.0f} episodes/s, {env}':<36}{measure_service(env, given.episodes, ASKED)}")
+    talking = measure_service("synthetic", given.episodes, ASKED, beside="booking")
+    print(f"{f'{ASKED:.0f} episodes/s, a text fit beside':<36}{talking}")
     for name in PEERS if given.peers else ():
         print(f"{'empty route, ' + name:<36}{measure_empty(given.peers, name, requests)}")
 
