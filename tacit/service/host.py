@@ -154,6 +154,10 @@ class Host(Rebuilt):
         event = self._close(account, ABANDON, Ended(), at)
         return Answer(200, Abandoned(True), (event, *self.new_fits(at)))
 
+    def tend(self, at: float) -> Answer:
+        """Close episodes that feedback is late for, and take up a fit that is done; nobody asked, so nobody hears."""
+        return Answer(200, None, (*self.expire(at), *self.new_fits(at)))
+
     def late(self, at: float) -> list[Account]:
         """Return the open episodes of which nothing was heard for as long as feedback may be late."""
         return [each for each in self.accounts.values() if each.last + self.description.window < at]

@@ -153,8 +153,7 @@ class House:
         if host.reads_texts:
             answer, kept = await self._do_rehearsed(host, request, told)
         else:
-            answer = request(*told, self._clock())
-            kept = self._put(host, answer.events)
+            answer, kept = self._apply(host, request, told)
         await self._keep(host, answer.events, kept)
         return answer
 
@@ -170,8 +169,23 @@ class House:
         """Return the answer to a request with texts, and what it waits for; they are done in the order of asking."""
         async with self._turns.setdefault(host.row.number, asyncio.Lock()):
             await self.rehearse(host, request, *told)
+            return self._apply(host, request, told)
+
+    def _apply(
+        self, host: Host, request: Callable[..., Answer], told: tuple[Any, ...]
+    ) -> tuple[Answer, asyncio.Future[int]]:
+        """Return the answer to a request, and what it waits for.
+
+        One that breaks off in the middle may have left the agent ahead of the journal: all are then rebuilt.
+        """
+        try:
             answer = request(*told, self._clock())
-            return answer, self._put(host, answer.events)
+        except RefusedError:
+            raise
+        except Exception as error:
+            self._failed(StoreError(f"a request broke off inside, {type(error).__name__}"))
+            raise
+        return answer, self._put(host, answer.events)
 
     def _check_here(self, host: Host) -> None:
         """Raise RefusedError unless the agent is still the one that is answered for."""
@@ -270,9 +284,9 @@ class House:
         now = self._clock()
         if host.late(now):
             await self.rehearse(host, host.expire, now)
-        events = [*host.expire(now), *host.new_fits(now)]
-        if events:
-            await self._keep(host, events, self._put(host, events))
+        answer, kept = self._apply(host, host.tend, ())
+        if answer.events:
+            await self._keep(host, answer.events, kept)
 
     def _failed(self, error: StoreError) -> None:
         """Stop promising: what agents know is ahead of the journal. They are rebuilt as soon as it can be read."""

@@ -8,6 +8,7 @@ again, at the same place.
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import suppress
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from tacit.agent import Agent
 from tacit.base.beside import Beside
 from tacit.problem.seen import reads_text
+from tacit.service.logbook import note
 from tacit.text.conversation import Reaction
 from tacit.text.conversations import Conversations
 from tacit.text.models import restore_model
@@ -23,6 +25,8 @@ from tacit.text.stages import TextExploration, TextLearning, TextStage
 
 GIVE_WAY = 10
 """By how much a fit is nicer than the service: decisions come first."""
+AGAIN = 1.2
+"""How many times more reactions there must be before a fit that went wrong is made again."""
 
 ModelState = dict[str, Any]
 
@@ -34,7 +38,7 @@ class ExplorationBeside(TextExploration):
         super().__init__(stage.settings, stage.model)
         self.reactions = stage.reactions
         self._beside: Beside[ModelState] = Beside()
-        self._given = 0
+        self._given, self._due = 0, stage.settings.exploration
 
     def next(self) -> TextStage:
         """Return itself: who follows is not known before a fit is done."""
@@ -43,8 +47,13 @@ class ExplorationBeside(TextExploration):
     def tend(self) -> tuple[int, TextLearning] | None:
         """Begin a fit if it is due; return one that is done: to how many reactions it was fitted, and who follows."""
         if self._beside.done:
-            return self._given, self._follow(self._beside.wait())
-        if len(self.reactions) >= self.settings.exploration and not self._beside.busy:
+            try:
+                return self._given, self._follow(self._beside.wait())
+            except Exception as error:  # exploration goes on, and tries again with more
+                note(logging.ERROR, "fit failed", error=type(error).__name__, reactions=self._given)
+                self._beside.stop()
+                self._due = int(AGAIN * self._given) + 1
+        if len(self.reactions) >= self._due and not self._beside.busy:
             self._given = len(self.reactions)
             self._beside.begin(
                 fit_talk, self.settings.to_json(), self.model.to_state(), list(self.reactions), GIVE_WAY

@@ -100,6 +100,25 @@ def test_exploring_goes_on_while_a_fit_runs_beside_and_the_replay_is_exact(tmp_p
     assert rebuilt(tmp_path, "talk") == before
 
 
+def test_a_fit_that_goes_wrong_is_made_again_with_more(tmp_path, encoder, monkeypatch):
+    with serving(tmp_path) as client:
+        caller = begin_talk(client)
+        fit, failures = talks.fit_talk, [MemoryError()]
+        monkeypatch.setattr(talks, "fit_talk", lambda *told: fit(*told) if not failures else fail(failures))
+        Later.now = True
+        for n in range(12):
+            talk(caller, f"e{n}")
+        talk(caller, "fails")
+        assert (failures, client.get("/v1/agents/talk").json()["stage"]) == ([], "exploration")
+        for n in range(5):
+            talk(caller, f"more{n}")
+        assert client.get("/v1/agents/talk").json()["stage"] == "policy learning"
+
+
+def fail(errors):
+    raise errors.pop()
+
+
 def test_reading_texts_holds_up_nobody_else(tmp_path, encoder):
     with serving(tmp_path) as client:
         caller, shop = begin_talk(client), Caller(client)
