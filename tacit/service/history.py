@@ -20,6 +20,8 @@ FIRST_WINDOW, MOST_WINDOWS = 10, 40
 """Episodes of a window at first, and windows from which on each two become one: so many can be told apart."""
 LATELY = 100
 """DecodedBody episodes that "lately" looks back on."""
+LEAST_HELD = 20
+"""Decoded episodes that were held out, of a point in the picture: there are few of them."""
 LATEST = 500
 """Episodes that are kept whole to be listed."""
 BLOCK, TRIED = 50, 1_000
@@ -135,6 +137,16 @@ class History:
                 told = span.played.decoded, played.mean, played.low, played.high
                 found.append(Window(first, last, *told, span.held.earned()))
             first = last + 1
+        return found
+
+    def held_windows(self) -> list[Window]:
+        """Return what those held out earned, windows taken together until there are some of them in each."""
+        found, total, first, last = list[Window](), Sums(), 1, 0
+        for span in self.windows:
+            total, last = total + span.held, last + span.ended
+            if total.decoded >= LEAST_HELD and (earned := total.earned()) is not None:
+                found.append(Window(first, last, total.decoded, earned.mean, earned.low, earned.high))
+                total, first = Sums(), last + 1
         return found
 
     def lately(self) -> Estimate | None:

@@ -153,7 +153,8 @@ class House:
         if host.reads_texts:
             answer, kept = await self._do_rehearsed(host, request, told)
         else:
-            answer, kept = self._apply(host, request, told)
+            answer = self._apply(request, told)
+            kept = self._put(host, answer.events)
         await self._keep(host, answer.events, kept)
         return answer
 
@@ -169,23 +170,18 @@ class House:
         """Return the answer to a request with texts, and what it waits for; they are done in the order of asking."""
         async with self._turns.setdefault(host.row.number, asyncio.Lock()):
             await self.rehearse(host, request, *told)
-            return self._apply(host, request, told)
+            answer = self._apply(request, told)
+            return answer, self._put(host, answer.events)
 
-    def _apply(
-        self, host: Host, request: Callable[..., Answer], told: tuple[Any, ...]
-    ) -> tuple[Answer, asyncio.Future[int]]:
-        """Return the answer to a request, and what it waits for.
-
-        One that breaks off in the middle may have left the agent ahead of the journal: all are then rebuilt.
-        """
+    def _apply(self, request: Callable[..., Answer], told: tuple[Any, ...]) -> Answer:
+        """Return the answer to a request; if it breaks off inside, its agent may be ahead of the journal."""
         try:
-            answer = request(*told, self._clock())
+            return request(*told, self._clock())
         except RefusedError:
             raise
         except Exception as error:
             self._failed(StoreError(f"a request broke off inside, {type(error).__name__}"))
             raise
-        return answer, self._put(host, answer.events)
 
     def _check_here(self, host: Host) -> None:
         """Raise RefusedError unless the agent is still the one that is answered for."""
@@ -273,7 +269,7 @@ class House:
             if self.failure is not None:
                 continue
             for host in list(self.hosts.values()):
-                with contextlib.suppress(RefusedError):
+                with contextlib.suppress(Exception):  # if it broke off inside, all are rebuilt
                     await self._close_late(host)
                 if host.position - self._snapshotted.get(host.row.number, 0) >= SNAPSHOT_EVENTS:
                     with contextlib.suppress(StoreError):
@@ -284,14 +280,16 @@ class House:
         now = self._clock()
         if host.late(now):
             await self.rehearse(host, host.expire, now)
-        answer, kept = self._apply(host, host.tend, ())
-        if answer.events:
-            await self._keep(host, answer.events, kept)
+        events = self._apply(host.tend, ()).events
+        if events:
+            await self._keep(host, events, self._put(host, events))
 
     def _failed(self, error: StoreError) -> None:
         """Stop promising: what agents know is ahead of the journal. They are rebuilt as soon as it can be read."""
         if self.failure is None:
-            self.failure = f"the journal cannot be written ({error})"
+            self.failure = (
+                f"what was said last was not kept ({error}), and agents are rebuilt from the journal"
+            )
             note(logging.ERROR, "journal failed", reason=str(error))
             self._tasks.append(asyncio.create_task(self._recover()))
 

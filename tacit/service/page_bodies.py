@@ -153,6 +153,8 @@ class AgentView(Struct):
     """What the agent does in its stage."""
     progress: ProgressShown
     rewards: list[Window]
+    held_rewards: list[Window]
+    """The same of those held out, in wider windows, for there are fewer of them."""
     lately: Estimate | None
     held: Estimate | None
     """What those episodes earned lately that are held out, and stay uniform."""

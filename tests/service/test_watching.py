@@ -15,7 +15,7 @@ from tacit.service import watching
 from tacit.service.accounts import Account
 from tacit.service.bodies import DecodedBody, StepTaken
 from tacit.service.chance import estimate_chance, weigh_steps
-from tacit.service.history import FIRST_WINDOW, MOST_WINDOWS, History
+from tacit.service.history import FIRST_WINDOW, LEAST_HELD, MOST_WINDOWS, History
 from tacit.service.journal import JournalEvent
 from tacit.service.meanings import pick_remarks
 from tacit.service.page import page_routes, read_page
@@ -200,6 +200,9 @@ def test_those_held_out_are_counted_apart():
     assert (history.lately().mean, history.held_out().mean) == (1.0, 0.0)
     assert {window.held.mean for window in history.shown()} == {0.0}
     assert sum(window.decoded for window in history.shown()) == 100
+    together = history.held_windows()
+    assert {window.mean for window in together} == {0.0}
+    assert min(window.decoded for window in together) >= LEAST_HELD
 
 
 def drawn(generator, n, chances, pleases):

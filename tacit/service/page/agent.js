@@ -54,9 +54,9 @@ function finding({ code, severity, where, evidence, remedy }) {
     make("p", {}, make("b", {}, "What to do: "), make("bdi", {}, remedy)));
 }
 
-function showRewards({ rewards, lately, held, uniform, status }) {
+function showRewards({ rewards, held_rewards, lately, held, uniform, status }) {
   setText("rewards-words", rewardWords(lately, held, uniform, status));
-  drawRewards(find("chart"), rewards, uniform);
+  drawRewards(find("chart"), rewards, held_rewards, uniform);
   find("legend-held").hidden = held === null;
   const heldOut = (each) => (held === null ? [] : [make("td", { class: "number" }, each.held === null ? "none" : interval(each.held))]);
   fill(find("windows"), [rewards, held !== null], () => [

@@ -17,28 +17,27 @@ function shape(tag, attributes, text) {
 const drawings = new WeakMap();
 const resized = new ResizeObserver((entries) => entries.forEach(({ target }) => redraw(target)));
 
-/** Show windows and uniform play's estimate in a box, now and whenever its width changes. */
-export function drawRewards(box, windows, uniform) {
+/** Show windows, those held out and uniform play's estimate in a box, now and whenever its width changes. */
+export function drawRewards(box, windows, held, uniform) {
   if (!drawings.has(box)) resized.observe(box);
-  drawings.set(box, { windows, uniform });
+  drawings.set(box, { windows, held, uniform });
   redraw(box);
 }
 
 function redraw(box) {
-  const { windows, uniform } = drawings.get(box);
+  const { windows, held, uniform } = drawings.get(box);
   const size = { width: box.clientWidth, height: box.clientHeight };
   if (size.width === 0) return;
-  fill(box, { windows, uniform, size }, () => [draw(windows, uniform, size)]);
+  fill(box, { windows, held, uniform, size }, () => [draw(windows, held, uniform, size)]);
 }
 
-function draw(windows, uniform, { width, height }) {
+function draw(windows, held, uniform, { width, height }) {
   const last = windows.length ? windows.at(-1).last : 100;
   const x = (episode) => ROOM.left + (episode / last) * (width - ROOM.left - ROOM.right);
   const y = (reward) => ROOM.top + (1 - reward) * (height - ROOM.top - ROOM.bottom);
-  const svg = shape("svg", { role: "img", "aria-label": inWords(windows, uniform), viewBox: `0 0 ${width} ${height}` });
+  const svg = shape("svg", { role: "img", "aria-label": inWords(windows, held, uniform), viewBox: `0 0 ${width} ${height}` });
   svg.append(...axes(x, y, last, width, height));
   if (uniform !== null) svg.append(...level(uniform, x, y, last));
-  const held = windows.filter((each) => each.held !== null).map(({ first, last, held }) => ({ ...held, first, last }));
   svg.append(...curve(held, x, y, "-held"), ...curve(windows, x, y, ""));
   if (windows.length === 0) svg.append(shape("text", { class: "tick", x: width / 2, y: height / 2, "text-anchor": "middle" }, "nothing decoded yet"));
   return svg;
@@ -88,11 +87,10 @@ function curve(windows, x, y, kind) {
   ];
 }
 
-function inWords(windows, uniform) {
+function inWords(windows, heldOut, uniform) {
   if (windows.length === 0) return "Nothing has been decoded yet.";
   const [first, last] = [windows[0], windows.at(-1)];
   const random = uniform === null ? "" : ` Choosing at random is estimated at ${interval(uniform)}.`;
-  const apart = windows.findLast((each) => each.held !== null);
-  const held = apart === undefined ? "" : ` Those held out earned ${interval(apart.held)} when some last were.`;
+  const held = heldOut.length === 0 ? "" : ` Those held out earned ${interval(heldOut.at(-1))}.`;
   return `Decoded reward from ${share(first.mean)} at first to ${interval(last)} in the latest episodes.${held}${random}`;
 }
