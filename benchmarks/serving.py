@@ -1,10 +1,12 @@
 """The service beside an empty route of its own framework, and frameworks beside each other, in one run.
 
-Prints requests a second and how long answers take, from a process of its own over 16 connections: an empty route (JSON
-in, JSON out); whole episodes (begin, three actions, feedback) of an agent that counts and of one that learns from
-vectors, whose fits run beside; and the same empty route in other frameworks. Asked are 500 episodes a second, a 99th
-percentile below 10 ms, and half of what the empty route bears. Beside each: microseconds of the server's processor for
-a request, which other work on the machine changes less than the time.
+Prints requests a second and how long answers take, from a process of its own over 64 connections: an empty route (JSON
+in, JSON out); whole episodes (begin, three actions, feedback) of an agent that counts, as many as it bears, then 500 a
+second; the same 500 of one that learns from vectors, whose fits run beside, and of one that counts while another
+agent's conversations are fitted; and the empty route in other frameworks. Asked are 500 episodes a second with a 99th
+percentile below 10 ms, and half of what the empty route bears. Every answer waits for the disk, so how long that takes
+is printed, too. Beside each: microseconds of the server's processor for a request, which other work on the machine
+changes less than the time.
 
 Run: python benchmarks/serving.py [PYTHON OF THE PEERS] [--episodes N]; `make bench` sets up both.
 """
@@ -28,8 +30,11 @@ import numpy as np
 
 from tacit.service.calls import Call
 from tacit.service.load import Loader, Target, Wire, describe_agent, find_environment
+from tacit.text.settings import TextSettings
 
-CONNECTIONS = 16
+CONNECTIONS = 64
+ASKED = 500.0
+"""Episodes a second."""
 PEERS = ("starlette", "fastapi", "litestar", "granian")
 EMPTY = Path(__file__).parent / "peers" / "empty_routes.py"
 SERVICE = ("-m", "tacit.cli.start", "serve")
@@ -109,23 +114,40 @@ def measure_empty(python: str, name: str, requests: int) -> Row:
     return Row(len(taken) / seconds, p50, p99, used / len(taken))
 
 
-async def play(port: int, env: str, episodes: int, warm: int) -> Loader:
-    """Return the loader of so many episodes, of which the first `warm` are not measured."""
-    for count in (warm, episodes):
-        loader = Loader(f"http://127.0.0.1:{port}", env)
-        await loader.prepare(describe_agent(find_environment(env), seed=0))
-        await loader.run(lambda: find_environment(env), count, CONNECTIONS, seed=1_000_000)
+async def play(port: int, env: str, episodes: int, rate: float) -> Loader:
+    """Return the loader of so many episodes, at most `rate` a second if that is not 0."""
+    loader = Loader(f"http://127.0.0.1:{port}", env)
+    await loader.prepare(describe_agent(find_environment(env), seed=0))
+    await loader.run(lambda: find_environment(env), episodes, CONNECTIONS, seed=1_000_000, rate=rate)
     return loader
 
 
-def measure_service(env: str, episodes: int) -> Row:
-    """Return what the service bears in whole episodes; percentiles are those of a decision."""
+def measure_disk(writes: int = 200) -> tuple[float, float]:
+    """Return how long this machine's disk takes for a small write, in seconds: the median and the 99th percentile."""
+    taken = []
+    with tempfile.NamedTemporaryFile(buffering=0) as file:
+        for _ in range(writes):
+            file.write(bytes(8192))
+            begin = time.perf_counter()
+            os.fdatasync(file.fileno())
+            taken.append(time.perf_counter() - begin)
+    p50, p99 = np.percentile(taken, (50, 99))
+    return p50, p99
+
+
+def measure_service(env: str, episodes: int, rate: float = 0.0, beside: str = "") -> Row:
+    """Return what the service bears in whole episodes; percentiles are those of a decision.
+
+    With conversations `beside`, so many were played before that their fit runs meanwhile.
+    """
     with tempfile.TemporaryDirectory() as folder:
         command = (sys.executable, *SERVICE, "--port", "{port}", "--data", folder)
         with server(*command) as (port, process):
-            asyncio.run(play(port, env, 16, 16))
+            asyncio.run(play(port, env, 100, 0.0))
+            if beside:
+                asyncio.run(play(port, beside, TextSettings().exploration + 1, 0.0))
             used = processor_time(process.pid)
-            load = asyncio.run(play(port, env, episodes, 16)).load
+            load = asyncio.run(play(port, env, episodes, rate)).load
             used = processor_time(process.pid) - used
     p50, p99 = np.percentile(load.timings["act"], (50, 99))
     return Row(load.requests / load.seconds, p50, p99, used / load.requests, sum(load.errors.values()))
@@ -149,8 +171,12 @@ def main() -> None:
     print(
         f"{'':<36}{whole.rate / 5:>8,.0f} episodes/s, {share:.2f} of the empty route; by processor {processor:.2f}"
     )
-    vectors = measure_service("vectors", given.episodes)
-    print(f"{'whole episodes, fits of vectors beside':<38}{vectors}")
+    disk = [1e3 * seconds for seconds in measure_disk()]
+    print(f"{'one write to this disk':<36}p50 {disk[0]:6.2f} ms   p99 {disk[1]:6.2f} ms")
+    for env in ("synthetic", "vectors"):
+        print(f"{f'{ASKED:.0f} episodes/s, {env}':<36}{measure_service(env, given.episodes, ASKED)}")
+    talking = measure_service("synthetic", given.episodes, ASKED, beside="booking")
+    print(f"{f'{ASKED:.0f} episodes/s, a text fit beside':<36}{talking}")
     for name in PEERS if given.peers else ():
         print(f"{'empty route, ' + name:<36}{measure_empty(given.peers, name, requests)}")
 

@@ -38,6 +38,7 @@ from tacit.text.bundled import MissingModelError
 from tacit.text.conversations import Conversations
 from tacit.text.model import RestoreModel
 from tacit.text.sentences import encoder_of
+from tacit.text.stages import TextExploration, TextLearning
 from tacit.trust.anchors import Anchor
 from tacit.trust.findings import Diagnosis
 
@@ -78,8 +79,7 @@ class Agent:
     ) -> None:
         self.world = world_of(problem, settings, encoder_of)
         self.stage: Stage = stage if stage is not None else self.world.first_stage()
-        # What the plan takes, then one for each step.
-        self._draws = EpisodeDraws(seed, self.world.plan_draws + self.world.horizon)
+        self._draws = EpisodeDraws(seed, self.world.plan_draws + self.world.horizon)  # plan, then steps
         self._next_id = 0
         self._open: dict[int, Episode] = {}
         self._lock = threading.RLock()
@@ -135,9 +135,8 @@ class Agent:
             world, number = self.world.meet_context(context), self._next_id
             encoded, draws = world.read_context(context), self._draws.row(number)
             stage, grown = self._grow(world)
-            label = world.context_label(context, encoded)
             plan = world.uniform_plan(stage) if uniform else stage.plan(encoded, draws[0])
-            episode = Episode(self, number, label, encoded, plan, draws)
+            episode = Episode(self, number, world.context_label(context, encoded), encoded, plan, draws)
             self._make([*grown, (_open_episode, self, number, episode)])
             return episode
 
@@ -304,7 +303,7 @@ class Agent:
         """
         finder: EncoderOf = encoder_of if encoder is None else lambda layout: encoder
         with open_saved(path, KIND, passing=(MissingModelError,)) as saved:
-            kept, world = saved.part("stage_state"), saved.text("world")
+            kept, world, known = saved.part("stage_state"), saved.text("world"), (*stages,)
             if world == Layered.name:
                 layered = Layered.from_state(saved.part("world_state"), dynamics, finder)
                 stage = layered.restore_stage(saved.text("stage"), kept, stages)
@@ -312,13 +311,14 @@ class Agent:
             elif world == Conversations.name:
                 talk = Conversations.from_state(saved.part("world_state"), kept.part("model"), model)
                 agent = cls(talk, None, saved["seed"], talk.restore_stage(saved.text("stage"), kept))
+                known = (TextExploration.name, TextLearning.name)
             else:
                 raise CheckpointError(
                     f"the agent in {os.fspath(path)!r} is of the world {world!r}, known are {Layered.name!r} and "
                     f"{Conversations.name!r}; load it with the program that made its world"
                 )
             agent._next_id = saved.whole("next_id")
-            agent._open = take_up(agent, agent.world, agent.stage, saved, agent._draws, stages)
+            agent._open = take_up(agent, agent.world, agent.stage, saved, agent._draws, known)
         return agent
 
     def __getstate__(self) -> dict[str, Any]:

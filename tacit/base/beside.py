@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+MOST_TRIES = 3
+"""How often a task is begun whose process was killed: by a system that is short of memory, for one."""
+
+Asked = tuple[Callable[..., Any], tuple[object, ...]]
+"""A task: what to call, and with what."""
 
 
 class Beside(Generic[T]):
@@ -29,6 +35,8 @@ class Beside(Generic[T]):
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
         self._task: Future[T] | None = None
+        self._asked: Asked | None = None
+        self._tries = 0
 
     @property
     def busy(self) -> bool:
@@ -37,30 +45,42 @@ class Beside(Generic[T]):
 
     @property
     def done(self) -> bool:
-        """Return whether there is a result to take."""
-        return self._task is not None and self._task.done()
+        """Return whether there is a result to take; a task whose process was killed is begun again, a few times."""
+        if self._task is None or not self._task.done():
+            return False
+        if not isinstance(self._task.exception(), BrokenProcessPool) or self._tries >= MOST_TRIES:
+            return True
+        self._pool = None
+        self._submit()
+        return False
 
     def begin(self, work: Callable[..., T], *arguments: object) -> None:
         """Begin a task; there must be none whose result was not taken."""
         if self._task is not None:
             raise ValueError("one task at a time is done beside, another is under way; wait for it first")
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(1, get_context("spawn"))
-        self._task = self._pool.submit(work, *arguments)
+        self._asked, self._tries = (work, arguments), 0
+        self._submit()
 
     def wait(self) -> T:
         """Return what the task came to, as soon as it is done, or raise what it raised."""
         if self._task is None:
             raise ValueError("there is no task to wait for; begin one first")
-        task, self._task = self._task, None
+        task, self._task, self._asked = self._task, None, None
         return task.result()
 
     def __getstate__(self) -> dict[str, object]:
         """Return what a copy is made of: one that has begun nothing."""
-        return {"_pool": None, "_task": None}
+        return {"_pool": None, "_task": None, "_asked": None, "_tries": 0}
 
     def stop(self) -> None:
         """End the process; a task that is under way is lost."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
-        self._pool = self._task = None
+        self._pool = self._task = self._asked = None
+
+    def _submit(self) -> None:
+        assert self._asked is not None
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+        work, arguments = self._asked
+        self._task, self._tries = self._pool.submit(work, *arguments), self._tries + 1

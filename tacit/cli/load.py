@@ -23,7 +23,7 @@ def load(
     env: Annotated[
         str,
         typer.Option(
-            help="Who comes: synthetic, balanced, personal, flipped, vectors, random, or module:function."
+            help="Who comes: booking, synthetic, balanced, personal, flipped, vectors, random, or module:function."
         ),
     ] = "synthetic",
     episodes: Annotated[int, typer.Option(help="Episodes to play.", min=1)] = 5_000,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from tacit.service.bodies import DecodedBody, EpisodeStatus, StepTaken
 from tacit.service.journal import JournalEvent
@@ -14,6 +15,18 @@ BEGIN, ACT, END, ABANDON, EXPIRE = "begin", "act", "end", "abandon", "expire"
 RETIRE, ANCHOR, LOAD, FIT = "retire", "anchor", "load", "fit"
 ENDINGS = {END: "feedback", ABANDON: "abandoned", EXPIRE: "unanswered"}
 """How an episode ended, by the kind of its last event."""
+
+
+class Ended(Struct, omit_defaults=True):
+    """What the event of an episode's end says; `silent` if nobody answered who could have."""
+
+    feedback: Any = None
+    outcome: int | None = None
+    decoded: DecodedBody | None = None
+    silent: bool = False
+
+
+STEP, ENDED = msgspec.json.Decoder(StepTaken), msgspec.json.Decoder(Ended)
 
 
 @dataclass
@@ -37,13 +50,16 @@ class Account:
 
     def take(self, event: JournalEvent) -> None:
         """Take in one more event of the episode."""
-        body, self.last = msgspec.json.decode(event.body), event.at
         if event.kind == ACT:
-            self.steps.append(msgspec.convert(body, StepTaken))
+            self.steps.append(STEP.decode(event.body))
+            self.last = event.at
         elif event.kind in ENDINGS:
-            self.ended = ENDINGS[event.kind]
-            self.feedback, self.outcome = body.get("feedback"), body.get("outcome")
-            self.decoded = msgspec.convert(body.get("decoded"), DecodedBody | None)
+            self.end(event, ENDED.decode(event.body))
+
+    def end(self, event: JournalEvent, said: Ended) -> None:
+        """Take in the event that ends the episode, and what it says."""
+        self.ended, self.last = ENDINGS[event.kind], event.at
+        self.feedback, self.outcome, self.decoded = said.feedback, said.outcome, said.decoded
 
     def status(self) -> EpisodeStatus:
         """Return it as an answer."""

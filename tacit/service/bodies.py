@@ -67,9 +67,16 @@ class AnchorBody(Struct, forbid_unknown_fields=True):
 
 
 class Anchors(Struct, forbid_unknown_fields=True):
-    """Known outcomes, which diagnoses are checked by from now on."""
+    """Known outcomes, which diagnoses are checked by from now on; with an `id` the request may be repeated."""
 
     anchors: Annotated[list[AnchorBody], Meta(min_length=1, max_length=1000)]
+    id: EpisodeId | None = None
+
+
+class Anchored(Struct):
+    """How many known outcomes there are now."""
+
+    anchors: int
 
 
 class Began(Struct, omit_defaults=True):
@@ -196,8 +203,15 @@ class FindingBody(Struct):
     remedy: str
 
 
+class Staleness(Struct):
+    """How old what decisions go by is: fits so far, and how much feedback the last of them did not see."""
+
+    fits: int
+    behind: int
+
+
 class AgentStatus(Struct):
-    """How an agent is doing."""
+    """How an agent is doing; `stale` is null where everything is learned at once."""
 
     name: str
     stage: str
@@ -211,6 +225,7 @@ class AgentStatus(Struct):
     findings: list[FindingBody]
     earning: Earning
     holdout: Earning
+    stale: Staleness | None
     seed: int
     position: int
     version: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -18,15 +18,22 @@ from tacit.service.bodies import (
     Accepted,
     AgentList,
     AgentStatus,
+    AnchorBody,
+    Anchored,
+    Anchors,
     Ask,
     Began,
     Begin,
     ChosenBody,
+    Decide,
+    Decided,
     ErrorBody,
     Feedback,
+    LabelsBody,
     PolicyBody,
     Retire,
 )
+from tacit.trust.anchors import Anchor
 
 T = TypeVar("T")
 
@@ -106,6 +113,8 @@ def read_answer(call: Call[T], status: int, content: bytes) -> T:
         raise read_error(status, content)
     if call.gives is type(None):
         return None
+    if call.gives is bytes:
+        return content  # type: ignore[return-value]
     try:
         return msgspec.json.decode(content, type=call.gives)
     except msgspec.MsgspecError as error:
@@ -165,6 +174,36 @@ class AgentCalls:
         name = id if id is not None else new_id()
         return Call("POST", f"{self.base}/episodes", Began, encode(Begin(context, name, user)))
 
+    def decide(
+        self,
+        context: Any,
+        state: Any,
+        actions: Any = None,
+        id: str | None = None,
+        user: str | int | None = None,
+    ) -> Call[Decided]:
+        """Begin an episode and ask for its first action, in one."""
+        offered = None if actions is None else list(actions)
+        told = Decide(context, state, offered, id if id is not None else new_id(), user)
+        return Call("POST", f"{self.base}/decide", Decided, encode(told))
+
+    def anchor(self, anchors: Iterable[Anchor], id: str | None = None) -> Call[Anchored]:
+        """Give known outcomes, once however often they are sent: they have an id, too."""
+        given = [AnchorBody(each.context, each.state, each.feedback, each.reward) for each in anchors]
+        return Call("POST", f"{self.base}/anchors", Anchored, encode(Anchors(given, id or new_id())))
+
+    def label(self, episodes: Iterable[Mapping[str, Any]]) -> Call[LabelsBody]:
+        """Ask what the feedback of logged episodes means; they are records of the log format."""
+        return Call("POST", f"{self.base}/label", LabelsBody, encode({"episodes": list(episodes)}))
+
+    def checkpoint(self) -> Call[bytes]:
+        """Ask for the agent's file."""
+        return Call("GET", f"{self.base}/checkpoint", bytes)
+
+    def load(self, content: bytes) -> Call[dict[str, Any]]:
+        """Let it go on from the file of an agent."""
+        return Call("PUT", f"{self.base}/checkpoint", dict[str, Any], content)
+
     def retire(self, action: Any, state: Any = msgspec.UNSET) -> Call[dict[str, Any]]:
         """Offer an action no more, in one state or in all."""
         return Call("POST", f"{self.base}/retire", dict[str, Any], encode(Retire(action, state)))
@@ -213,6 +252,11 @@ class EpisodeCalls:
 def new_id() -> str:
     """Return an id that no other episode has."""
     return f"e-{uuid.uuid4().hex}"
+
+
+def chosen_of(decided: Decided) -> ChosenBody:
+    """Return the first action of an episode that was begun with it."""
+    return ChosenBody(decided.action, decided.probability, decided.step)
 
 
 def policy_of(body: PolicyBody) -> dict[Any, dict[Any, float]]:

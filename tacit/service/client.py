@@ -16,13 +16,13 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self, TypeVar
 
 import httpx2
 import msgspec
 
-from tacit.service.bodies import Accepted, AgentStatus, Began, ChosenBody
+from tacit.service.bodies import Accepted, AgentStatus, Began, ChosenBody, DecodedBody
 from tacit.service.calls import (
     LIST,
     PASSING,
@@ -31,10 +31,12 @@ from tacit.service.calls import (
     EpisodeCalls,
     Patience,
     ServiceError,
+    chosen_of,
     policy_of,
     read_answer,
     unreachable,
 )
+from tacit.trust.anchors import Anchor
 
 __all__ = ["AsyncClient", "Client", "Patience", "ServiceError"]
 
@@ -195,6 +197,37 @@ class RemoteAgent:
         """Say that an episode broke off."""
         episode.abandon()
 
+    def decide(
+        self,
+        context: Any,
+        state: Any,
+        actions: Any = None,
+        id: str | None = None,
+        user: str | int | None = None,
+    ) -> tuple[RemoteEpisode, Any]:
+        """Begin an episode and return it with its first action, in one request."""
+        decided = self._client.do(self._calls.decide(context, state, actions, id, user))
+        calls = EpisodeCalls(self._calls, decided.episode)
+        episode = RemoteEpisode(self._client, calls, Began(decided.episode, decided.stage))
+        episode.probability = calls.acted(chosen_of(decided)).probability
+        return episode, decided.action
+
+    def anchor(self, anchors: Iterable[Anchor], id: str | None = None) -> int:
+        """Give known outcomes; return how many there are now."""
+        return (self._client.do(self._calls.anchor(anchors, id))).anchors
+
+    def label(self, episodes: Iterable[Mapping[str, Any]]) -> list[DecodedBody | None]:
+        """Return what the feedback of logged episodes means, None while that is not known."""
+        return (self._client.do(self._calls.label(episodes))).labels
+
+    def checkpoint(self) -> bytes:
+        """Return it as a file, which `tacit.Agent.load` reads."""
+        return self._client.do(self._calls.checkpoint())
+
+    def load(self, content: bytes) -> None:
+        """Let it go on from the file of an agent, before its first episode."""
+        self._client.do(self._calls.load(content))
+
     def policy(self, context: Any) -> dict[Any, dict[Any, float]]:
         """Return what it takes to be best for a context: by state, the chance of each action."""
         return policy_of(self._client.do(self._calls.policy(context)))
@@ -317,6 +350,37 @@ class AsyncRemoteAgent:
         """Begin an episode."""
         began = await self._client.do(self._calls.begin(context, id, user))
         return AsyncRemoteEpisode(self._client, EpisodeCalls(self._calls, began.episode), began)
+
+    async def decide(
+        self,
+        context: Any,
+        state: Any,
+        actions: Any = None,
+        id: str | None = None,
+        user: str | int | None = None,
+    ) -> tuple[AsyncRemoteEpisode, Any]:
+        """Begin an episode and return it with its first action, in one request."""
+        decided = await self._client.do(self._calls.decide(context, state, actions, id, user))
+        calls = EpisodeCalls(self._calls, decided.episode)
+        episode = AsyncRemoteEpisode(self._client, calls, Began(decided.episode, decided.stage))
+        episode.probability = calls.acted(chosen_of(decided)).probability
+        return episode, decided.action
+
+    async def anchor(self, anchors: Iterable[Anchor], id: str | None = None) -> int:
+        """Give known outcomes; return how many there are now."""
+        return (await self._client.do(self._calls.anchor(anchors, id))).anchors
+
+    async def label(self, episodes: Iterable[Mapping[str, Any]]) -> list[DecodedBody | None]:
+        """Return what the feedback of logged episodes means, None while that is not known."""
+        return (await self._client.do(self._calls.label(episodes))).labels
+
+    async def checkpoint(self) -> bytes:
+        """Return it as a file, which `tacit.Agent.load` reads."""
+        return await self._client.do(self._calls.checkpoint())
+
+    async def load(self, content: bytes) -> None:
+        """Let it go on from the file of an agent, before its first episode."""
+        await self._client.do(self._calls.load(content))
 
     async def policy(self, context: Any) -> dict[Any, dict[Any, float]]:
         """Return what it takes to be best for a context: by state, the chance of each action."""

@@ -1,23 +1,31 @@
 """Group commit: events of many requests go to disk together, and each request is answered when its own is there.
 
-One thread appends. While it waits for the disk, events gather; it takes all of them at once. What was put first is on
-disk first, so whoever saw the result of an event that is not there yet is answered after it.
+One thread appends. While it waits for the disk, events gather; it is then given all of them at once, and woken once.
+What was put first is on disk first, so whoever saw the result of an event that is not there yet is answered after it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
+from typing import Protocol
 
 from tacit.service.journal import JournalEvent, JournalStore, StoreError
 
 MOST_TOGETHER = 2_000
-"""Events of one append."""
+"""Requests of one append."""
 
-Waiting = tuple[JournalEvent | None, "asyncio.Future[int]"]
-"""An event and who waits for its position; no event is one who waits for all before."""
+
+class Positioned(Protocol):
+    """Who has events: an agent, which stands where its last event on disk does."""
+
+    position: int
+
+
+Waiting = tuple[Positioned, Sequence[JournalEvent], "asyncio.Future[int]"]
+"""Whose events these are, and who waits for their agent's position then; without events, for all that came before."""
 
 
 class GroupCommit:
@@ -31,10 +39,12 @@ class GroupCommit:
         self, store: JournalStore, loop: asyncio.AbstractEventLoop, on_failure: Callable[[StoreError], None]
     ) -> None:
         self._store, self._loop, self._on_failure = store, loop, on_failure
-        self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._queue: SimpleQueue[list[Waiting] | None] = SimpleQueue()
+        self._gathered: list[Waiting] = []
+        self._busy = False  # the thread has something, or will be given it before the loop waits
         self._failure: StoreError | None = None
         self.waiting = 0
-        """Events that are not on disk yet."""
+        """Events that are not on disk yet; one who waits without any counts as one."""
         self._thread = threading.Thread(target=self._append_all, name="tacit-journal", daemon=True)
         self._thread.start()
 
@@ -43,62 +53,73 @@ class GroupCommit:
         """Return why nothing is appended, None while all is well."""
         return self._failure
 
-    def put(self, event: JournalEvent | None) -> asyncio.Future[int]:
-        """Return the position of an event, as soon as it and all before it are on disk; of no event, 0."""
+    def put(self, agent: Positioned, events: Sequence[JournalEvent]) -> asyncio.Future[int]:
+        """Return the position that an agent has as soon as its events, and all before them, are on disk."""
         future: asyncio.Future[int] = self._loop.create_future()
         if self._failure is not None:
             future.set_exception(self._failure)
             return future
-        self.waiting += 1
-        self._queue.put((event, future))
+        self.waiting += len(events) or 1
+        self._gathered.append((agent, events, future))
+        if not self._busy:
+            self._busy = True
+            self._loop.call_soon(self._hand_over)
         return future
 
     def resume(self) -> None:
         """Append again, after what agents know was rebuilt from the journal."""
         self._failure = None
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Append what is left and end the thread."""
+        while self.waiting:
+            await asyncio.sleep(0.001)
         self._queue.put(None)
-        self._thread.join()
+        await asyncio.to_thread(self._thread.join)
+
+    def _hand_over(self) -> None:
+        """Give the thread what has gathered, if anything has."""
+        self._busy = bool(self._gathered)
+        if self._busy:
+            together = self._gathered[:MOST_TOGETHER]
+            del self._gathered[:MOST_TOGETHER]
+            self._queue.put(together)
 
     def _append_all(self) -> None:
-        open_ = True
-        while open_:
-            first = self._queue.get()
-            together = [] if first is None else [first]
-            open_ = first is not None
-            while open_ and len(together) < MOST_TOGETHER and not self._queue.empty():
-                following = self._queue.get()
-                if following is None:
-                    open_ = False
-                else:
-                    together.append(following)
-            if together:
-                self._append(together)
-
-    def _append(self, together: list[Waiting]) -> None:
-        events = [event for event, _ in together if event is not None]
-        result: list[int] | StoreError
-        if self._failure is not None:
-            result = self._failure
-        else:
+        """Append what is handed over, again and again: the thread's work."""
+        while (together := self._queue.get()) is not None:
+            events = [event for _, group, _ in together for event in group]
+            result: list[int] | StoreError
             try:
                 result = self._store.append(events) if events else []
             except StoreError as error:
-                result = self._failure = error
-        self._loop.call_soon_threadsafe(self._answer, together, result)
+                result = error
+            self._loop.call_soon_threadsafe(self._answer, together, result)
 
     def _answer(self, together: list[Waiting], result: list[int] | StoreError) -> None:
-        self.waiting -= len(together)
-        positions = iter(result if isinstance(result, list) else ())
-        for event, future in together:
-            if future.cancelled():
-                position = next(positions, 0) if event is not None else 0
-            elif isinstance(result, StoreError):
-                future.set_exception(result)
-            else:
-                position = next(positions) if event is not None else 0
-                future.set_result(position)
         if isinstance(result, StoreError):
-            self._on_failure(result)
+            self._refuse(together, result)
+            return
+        self._hand_over()
+        self.waiting -= _count(together)
+        positions = iter(result)
+        for agent, events, future in together:
+            for _ in events:
+                agent.position = next(positions)
+            if not future.cancelled():
+                future.set_result(agent.position)
+
+    def _refuse(self, together: list[Waiting], error: StoreError) -> None:
+        """Tell whoever waits that nothing was kept, also those whose events would have come next."""
+        self._failure, refused = error, [*together, *self._gathered]
+        self._gathered.clear()
+        self._busy = False
+        self.waiting -= _count(refused)
+        for _, _, future in refused:
+            if not future.cancelled():
+                future.set_exception(error)
+        self._on_failure(error)
+
+
+def _count(waiting: list[Waiting]) -> int:
+    return sum(len(events) or 1 for _, events, _ in waiting)

@@ -53,7 +53,7 @@ def read_description(content: bytes, kind: str) -> Description:
         else:
             values = msgspec.json.decode(content)
         described = msgspec.convert(values, Description)
-    except (ValueError, msgspec.MsgspecError) as error:
+    except (ValueError, msgspec.MsgspecError, RecursionError) as error:
         raise invalid(
             f"a description is JSON, or TOML by its content type, got one that is not: {error}"
         ) from None

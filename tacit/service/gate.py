@@ -7,9 +7,10 @@ its own name: a page of another site must not reach the service by way of somebo
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
 from urllib.parse import urlsplit
-
-from starlette.requests import Request
 
 from tacit.service.errors import RefusedError, unready
 from tacit.service.keys import ApiKey, Keys
@@ -30,21 +31,24 @@ class Gate:
         self._by_key, self._by_address = Rate(options.key_rate), Rate(options.address_rate)
         self._strangers = Rate(options.stranger_rate)
 
-    def admit(self, request: Request, scope: str) -> None:
-        """Raise RefusedError unless a request may be done; without a scope all may, as often as addresses may ask."""
-        agent = request.path_params.get("name")
+    def admit(self, asked: Mapping[str, Any], scope: str) -> None:
+        """Raise RefusedError unless a request may be done; without a scope all may, as often as addresses may ask.
+
+        `asked` is what ASGI tells of a request.
+        """
+        agent = asked["path_params"].get("name")
         AGENT.set(agent)
-        self._by_address.check(address_of(request), "an address")
+        if self._by_address.per_second:
+            self._by_address.check(address_of(asked), "an address")
         if not scope:
             return
         try:
-            asked = self.keys.exist
-            key = self._key(request) if asked else None
+            key = self._key(asked) if self.keys.exist else None
         except (ValueError, OSError) as error:
             note(logging.ERROR, "keys cannot be read", error=type(error).__name__)
             raise unready("the keys of the service cannot be read; its log says more") from None
         if key is None:
-            self._admit_own_machine(request)
+            self._admit_own_machine(asked)
         else:
             self._check_key(key, scope, agent)
 
@@ -59,23 +63,30 @@ class Gate:
                 403, "forbidden", f"the key {key.name!r} is for {', '.join(key.agents)}; use another"
             )
 
-    def admit_stranger(self, request: Request) -> None:
+    def admit_stranger(self, asked: Mapping[str, Any]) -> None:
         """Raise RefusedError if an address without a key, or with a wrong one, asks too often."""
-        self._strangers.check(address_of(request), "an address without a key")
+        self._strangers.check(address_of(asked), "an address without a key")
 
-    def note(self, request: Request, route: str, status: int, seconds: float) -> None:
-        """Count an answer, and write it to the log if that is wanted; of the path its pattern alone."""
-        self.metrics.time(request.method, route, status, seconds)
-        if self._logs_access:
-            told = {"method": request.method, "route": route, "status": status}
-            note(logging.INFO, "request", **told, milliseconds=round(seconds * 1e3, 3))
+    def noting(self, method: str, route: str) -> Callable[[int, float], None]:
+        """Return what counts an answer of a route, and writes it to the log if that is wanted; no path is told."""
+        timing, refuse, logs = self.metrics.timing(method, route), self.metrics.refuse, self._logs_access
 
-    def _key(self, request: Request) -> ApiKey:
-        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        def note_answer(status: int, seconds: float) -> None:
+            timing.add(seconds)
+            if status >= 400:
+                refuse(status)
+            if logs:
+                told = {"method": method, "route": route, "status": status}
+                note(logging.INFO, "request", **told, milliseconds=round(seconds * 1e3, 3))
+
+        return note_answer
+
+    def _key(self, asked: Mapping[str, Any]) -> ApiKey:
+        kind, _, token = header_of(asked, b"authorization").partition(" ")
         key = self.keys.find(token.strip()) if kind.lower() == "bearer" else None
         if key is not None:
             return key
-        self.admit_stranger(request)
+        self.admit_stranger(asked)
         if not token:
             raise RefusedError(
                 401, "no-key", "this needs a key: Authorization: Bearer KEY", headers=CHALLENGE
@@ -85,21 +96,33 @@ class Gate:
             401, "wrong-key", "this key is not known, or was revoked", headers={"www-authenticate": wrong}
         )
 
-    def _admit_own_machine(self, request: Request) -> None:
+    def _admit_own_machine(self, asked: Mapping[str, Any]) -> None:
         """Raise RefusedError unless a request comes from this machine, for it, and from no other site."""
-        client = request.client
-        if client is None or not is_loopback(client.host) or not is_loopback(_named(request)):
+        client, host = asked.get("client"), header_of(asked, b"host")
+        if client is None or not is_loopback(client[0]) or not _is_own_name(host):
             words = "without keys only this machine is answered, by its own name; make one with `tacit keys create`"
             raise RefusedError(401, "no-key", words, headers=CHALLENGE)
-        origin = request.headers.get("origin")
-        own = f"{request.url.scheme}://{request.headers.get('host')}"
-        if origin is not None and origin != own and origin not in self._origins:
+        origin = header_of(asked, b"origin")
+        if origin and origin != f"{asked['scheme']}://{host}" and origin not in self._origins:
             raise RefusedError(403, "forbidden", "pages of other sites may call if `origins` has them")
 
 
-def _named(request: Request) -> str:
-    """Return the host that a request names, without its port."""
+def header_of(asked: Mapping[str, Any], name: bytes) -> str:
+    """Return the header of a request by its name in small letters, "" if it has none.
+
+    >>> header_of({"headers": [(b"host", b"localhost:8040")]}, b"host")
+    'localhost:8040'
+    """
+    for known, value in asked["headers"]:
+        if known == name:
+            return str(value, "latin-1")
+    return ""
+
+
+@lru_cache(1024)
+def _is_own_name(host: str) -> bool:
+    """Return whether a host with its port, as requests name it, is this machine's own."""
     try:
-        return urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+        return is_loopback(urlsplit(f"//{host}").hostname or "")
     except ValueError:  # a bracket that is not closed
-        return ""
+        return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tacit.service.accounts import ABANDON, BEGIN, ENDINGS, Account, begin_account
 from tacit.service.journal import JournalEvent
@@ -20,6 +20,8 @@ FIRST_WINDOW, MOST_WINDOWS = 10, 40
 """Episodes of a window at first, and windows from which on each two become one: so many can be told apart."""
 LATELY = 100
 """DecodedBody episodes that "lately" looks back on."""
+LEAST_HELD = 20
+"""Decoded episodes that were held out, of a point in the picture: there are few of them."""
 LATEST = 500
 """Episodes that are kept whole to be listed."""
 BLOCK, TRIED = 50, 1_000
@@ -37,25 +39,41 @@ Weigh = Callable[[Account], float | None]
 
 @dataclass
 class Sums:
-    """Of some episodes that ended one after the other: how many, how many decoded, and what these came to."""
+    """Of some episodes: how many were decoded, and what these came to."""
 
-    ended: int = 0
     decoded: int = 0
     reward: float = 0.0
 
     def add(self, reward: float | None) -> None:
         """Take in one episode; None is a reward that is not known."""
-        self.ended += 1
         if reward is not None:
             self.decoded += 1
             self.reward += reward
 
     def __add__(self, other: Sums) -> Sums:
-        return Sums(self.ended + other.ended, self.decoded + other.decoded, self.reward + other.reward)
+        return Sums(self.decoded + other.decoded, self.reward + other.reward)
 
-    def played(self) -> Estimate | None:
+    def earned(self) -> Estimate | None:
         """Return what was earned, as far as it was decoded."""
-        return estimate(self.reward / self.decoded, self.decoded, self.ended) if self.decoded else None
+        return estimate(self.reward / self.decoded, self.decoded, self.decoded) if self.decoded else None
+
+
+@dataclass
+class Span:
+    """Episodes that ended one after the other: how many, and apart what the policy's and those held out came to."""
+
+    ended: int = 0
+    played: Sums = field(default_factory=Sums)
+    held: Sums = field(default_factory=Sums)
+
+    def add(self, account: Account) -> None:
+        """Take in one episode."""
+        self.ended += 1
+        sums = self.held if account.held else self.played
+        sums.add(None if account.decoded is None else account.decoded.reward)
+
+    def __add__(self, other: Span) -> Span:
+        return Span(self.ended + other.ended, self.played + other.played, self.held + other.held)
 
 
 class History:
@@ -66,7 +84,7 @@ class History:
         self.position = position
         """Of the last event that was told."""
         self.size = FIRST_WINDOW
-        self.windows: list[Sums] = []
+        self.windows: list[Span] = []
         self.latest: deque[Account] = deque(maxlen=LATEST)
         """Episodes that ended last, the latest first."""
         self.tried: deque[Account] = deque(maxlen=TRIED)
@@ -95,8 +113,8 @@ class History:
             if len(self.windows) == MOST_WINDOWS:
                 pairs = zip(self.windows[::2], self.windows[1::2], strict=True)
                 self.windows, self.size = [first + second for first, second in pairs], 2 * self.size
-            self.windows.append(Sums())
-        self.windows[-1].add(None if account.decoded is None else account.decoded.reward)
+            self.windows.append(Span())
+        self.windows[-1].add(account)
 
     def _try(self, account: Account) -> None:
         """Keep whole blocks of episodes in which uniform play's actions were all tried now and then."""
@@ -113,22 +131,41 @@ class History:
     def shown(self) -> list[Window]:
         """Return the windows in which something was decoded, with the episodes that they begin and end with."""
         found, first = [], 1
-        for sums in self.windows:
-            played = sums.played()
+        for span in self.windows:
+            played, last = span.played.earned(), first + span.ended - 1
             if played is not None:
-                last = first + sums.ended - 1
-                found.append(Window(first, last, sums.decoded, played.mean, played.low, played.high))
-            first += sums.ended
+                told = span.played.decoded, played.mean, played.low, played.high
+                found.append(Window(first, last, *told, span.held.earned()))
+            first = last + 1
+        return found
+
+    def held_windows(self) -> list[Window]:
+        """Return what those held out earned, windows taken together until there are some of them in each."""
+        found, total, first, last = list[Window](), Sums(), 1, 0
+        for span in self.windows:
+            total, last = total + span.held, last + span.ended
+            if total.decoded >= LEAST_HELD and (earned := total.earned()) is not None:
+                found.append(Window(first, last, total.decoded, earned.mean, earned.low, earned.high))
+                total, first = Sums(), last + 1
         return found
 
     def lately(self) -> Estimate | None:
-        """Return what the latest decoded episodes earned."""
-        total = Sums()
-        for sums in reversed(self.windows):
-            total = total + sums
-            if total.decoded >= LATELY:
-                break
-        return total.played()
+        """Return what the latest decoded episodes earned that the policy played."""
+        return _latest(span.played for span in reversed(self.windows))
+
+    def held_out(self) -> Estimate | None:
+        """Return what the latest decoded episodes earned that were held out, to compare with."""
+        return _latest(span.held for span in reversed(self.windows))
+
+
+def _latest(parts: Iterable[Sums]) -> Estimate | None:
+    """Return what so many episodes earned as are "lately", from parts of which the first is the latest."""
+    total = Sums()
+    for part in parts:
+        total = total + part
+        if total.decoded >= LATELY:
+            break
+    return total.earned()
 
 
 def estimate(mean: float, n: float, episodes: int) -> Estimate:

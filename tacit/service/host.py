@@ -8,10 +8,10 @@ was answered; whoever replays it must come to the same answers.
 from __future__ import annotations
 
 import hashlib
+import logging
 from typing import Any, NamedTuple
 
 import msgspec
-import numpy as np
 from msgspec import UNSET
 
 from tacit.base.checkpoint import CheckpointError
@@ -27,10 +27,12 @@ from tacit.service.accounts import (
     LOAD,
     RETIRE,
     Account,
+    Ended,
 )
 from tacit.service.bodies import (
     Abandoned,
     Accepted,
+    Anchored,
     Anchors,
     Ask,
     Began,
@@ -46,9 +48,18 @@ from tacit.service.bodies import (
 )
 from tacit.service.errors import RefusedError, conflict, invalid
 from tacit.service.journal import JournalEvent
-from tacit.service.labelling import label_episode
-from tacit.service.rebuilding import ENCODER, Rebuilt, decoded_reward, load_agent, save_agent
-from tacit.trust.anchors import Anchor
+from tacit.service.labelling import label_episode, probe
+from tacit.service.logbook import note
+from tacit.service.rebuilding import (
+    ENCODER,
+    Rebuilt,
+    decoded_reward,
+    load_agent,
+    read_anchors,
+    save_agent,
+)
+from tacit.service.talks import ExplorationBeside
+from tacit.text.stages import TextLearning
 
 
 class Answer(NamedTuple):
@@ -72,10 +83,13 @@ class Host(Rebuilt):
         held = self._is_held(body)
         episode = _ask_agent("context", self.agent.begin, body.context, held)
         name = str(episode.id) if body.id is None else body.id
-        told = {"number": episode.id, "stage": episode.plan.stage, "context": body.context, "user": body.user}
-        event = self._event(name, BEGIN, told | ({"held": True} if held else {}), at)
-        self.open(name, event)
-        return Answer(201, Began(name, episode.plan.stage, held), (event,))
+        stage = episode.plan.stage
+        told = {"number": episode.id, "stage": stage, "context": body.context, "user": body.user}
+        if held:
+            told["held"] = True
+        event = self._event(name, BEGIN, told, at)
+        self.open(Account(name, episode.id, body.context, body.user, at, stage, held, last=at))
+        return Answer(201, Began(name, stage, held), (event,))
 
     def decide(self, body: Decide, at: float) -> Answer:
         """Begin an episode and choose its first action in one."""
@@ -128,10 +142,8 @@ class Host(Rebuilt):
         episode = self._open(account)
         _ask_agent("feedback", self.agent.end, episode, body.feedback, body.outcome)
         decoded = decoded_reward(episode)
-        told = {"feedback": body.feedback, "outcome": body.outcome, "decoded": decoded}
-        event = self._event(name, END, told, at)
-        self.close(account, event)
-        return Answer(200, Accepted(True, decoded), (event, *self._new_fits(at)))
+        event = self._close(account, END, Ended(body.feedback, body.outcome, decoded), at)
+        return Answer(200, Accepted(True, decoded), (event, *self.new_fits(at)))
 
     def abandon(self, name: str, at: float) -> Answer:
         """Close an episode that broke off."""
@@ -139,18 +151,24 @@ class Host(Rebuilt):
         if account.ended == "abandoned":
             return Answer(200, Abandoned(True))
         self.agent.abandon(self._open(account))
-        event = self._event(name, ABANDON, {}, at)
-        self.close(account, event)
-        return Answer(200, Abandoned(True), (event, *self._new_fits(at)))
+        event = self._close(account, ABANDON, Ended(), at)
+        return Answer(200, Abandoned(True), (event, *self.new_fits(at)))
+
+    def tend(self, at: float) -> Answer:
+        """Close episodes that feedback is late for, and take up a fit that is done; nobody asked, so nobody hears."""
+        return Answer(200, None, (*self.expire(at), *self.new_fits(at)))
+
+    def late(self, at: float) -> list[Account]:
+        """Return the open episodes of which nothing was heard for as long as feedback may be late."""
+        return [each for each in self.accounts.values() if each.last + self.description.window < at]
 
     def expire(self, at: float) -> list[JournalEvent]:
         """Return the events that close episodes of which nothing was heard for as long as feedback may be late.
 
         Whoever came to an end of the episode said nothing: that is silence. Others broke off.
         """
-        late = [account for account in self.accounts.values() if account.last + self.description.window < at]
         events = []
-        for account in late:
+        for account in self.late(at):
             episode = self.agent.episode(account.number)
             silent = True
             try:
@@ -158,11 +176,8 @@ class Host(Rebuilt):
             except ValueError:
                 silent = False
                 self.agent.abandon(episode)
-            events.append(
-                self._event(account.id, EXPIRE, {"silent": silent, "decoded": decoded_reward(episode)}, at)
-            )
-            self.close(account, events[-1])
-            events += self._new_fits(at)
+            ended = Ended(decoded=decoded_reward(episode), silent=silent)
+            events += [self._close(account, EXPIRE, ended, at), *self.new_fits(at)]
         return events
 
     def retire(self, body: Retire, at: float) -> Answer:
@@ -173,12 +188,14 @@ class Host(Rebuilt):
         return Answer(200, told, (self._event(None, RETIRE, told, at),))
 
     def anchor(self, body: Anchors, at: float) -> Answer:
-        """Take in known outcomes, which diagnoses are checked by."""
-        told = [Anchor(each.context, each.state, each.feedback, each.reward) for each in body.anchors]
-        _ask_agent("anchors", self.agent.diagnose, told)
-        self.anchors += told
-        event = self._event(None, ANCHOR, msgspec.to_builtins(body.anchors), at)
-        return Answer(200, {"anchors": len(self.anchors)}, (event,))
+        """Take in known outcomes, which diagnoses are checked by, or answer as when they were taken in."""
+        known = None if body.id is None else self.anchored.get(body.id)
+        if known is not None:
+            _check_repeated("anchors", known.anchors, body.anchors)
+            return Answer(200, Anchored(known.total))
+        _ask_agent("anchors", self.agent.diagnose, read_anchors(body))
+        self.take_anchors(body)
+        return Answer(200, Anchored(len(self.anchors)), (self._event(None, ANCHOR, body, at),))
 
     def load(self, content: bytes, at: float) -> Answer:
         """Go on from the file of an agent; before the first episode, so that nothing is lost."""
@@ -219,20 +236,31 @@ class Host(Rebuilt):
         drawn = hashlib.sha256(f"{self.description.seed}:{name}".encode()).digest()
         return int.from_bytes(drawn[:8]) < share * 2**64
 
-    def _new_fits(self, at: float) -> list[JournalEvent]:
-        """Return events for fits that the agent has taken up since the last: when that was, only it can know."""
-        fits = getattr(self.agent.stage, "fits", ())[self.fits :]
+    def new_fits(self, at: float) -> list[JournalEvent]:
+        """Return events for fits that were taken up since the last: when that was, no replay could know."""
+        stage = self.agent.stage
+        if isinstance(stage, ExplorationBeside):
+            done = stage.tend()
+            return [] if done is None else [self._take_up(*done, at)]
+        fits = getattr(stage, "fits", ())[self.fits :]
         self.fits += len(fits)
         return [self._event(None, FIT, list(fit), at) for fit in fits]
+
+    def _take_up(self, fitted_to: int, following: TextLearning, at: float) -> JournalEvent:
+        """Return the event of a fit of conversations, which is what decides from now on."""
+        self.agent.stage = following
+        self.fits += 1
+        for remark in following.remarks:
+            note(logging.WARNING, "warning", agent=self.row.name, text=remark)
+        return self._event(None, FIT, [fitted_to, self.ended], at)
 
     def _check_first(self, body: Decide) -> None:
         """Raise RefusedError if a state cannot be shown first: an episode begun for it would stay open for nothing."""
         world = _ask_agent("context", self.agent.world.meet_context, body.context)
-        encoded = _ask_agent("context", world.read_context, body.context)
-        probe = Episode(None, -1, body.context, encoded, self.agent.stage.plan(encoded, 0.5), np.zeros(0))
+        first = _ask_agent("context", probe, self.agent, world, body.context)
         if body.actions is not None:
-            world = _ask_agent("state", world.meet_state, probe, body.state, body.actions, 1)
-        _ask_agent("state", world.read_state, probe, body.state, body.actions, 1)
+            world = _ask_agent("state", world.meet_state, first, body.state, body.actions, 1)
+        _ask_agent("state", world.read_state, first, body.state, body.actions, 1)
 
     def _open(self, account: Account) -> Episode:
         if account.ended is None:
@@ -241,8 +269,14 @@ class Host(Rebuilt):
             409, "ended", f"episode {account.id!r} has ended ({account.ended}); begin another", "episode"
         )
 
+    def _close(self, account: Account, kind: str, said: Ended, at: float) -> JournalEvent:
+        event = self._event(account.id, kind, said, at)
+        account.end(event, said)
+        self.close(account)
+        return event
+
     def _event(self, episode: str | None, kind: str, body: Any, at: float) -> JournalEvent:
-        return JournalEvent(self.row.number, episode, kind, ENCODER.encode(body), at)
+        return JournalEvent(self.row.number, episode, kind, ENCODER.encode(body), at, 0, body)
 
 
 def _ask_agent(field: str, call: Any, *told: Any) -> Any:

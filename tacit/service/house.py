@@ -8,7 +8,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -23,6 +23,8 @@ from tacit.service.host import Answer, Host
 from tacit.service.journal import JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.limits import Limits
 from tacit.service.logbook import note
+from tacit.service.rehearsing import rehearse
+from tacit.service.staleness import staleness_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 SNAPSHOT_EVENTS = 20_000
@@ -52,9 +54,10 @@ class House:
         """Where the service is that leads, if it is another one."""
         self.send_on: Callable[[Any, str], Awaitable[Any]] | None = None
         """Sends a request on to the leader and returns its answer."""
+        self._turns: dict[int, asyncio.Lock] = {}
         self._snapshotted: dict[int, int] = {}
         self._snapshotted_at: dict[int, float] = {}
-        self._last: dict[int, asyncio.Future[int]] = {}
+        self._making = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._commits: GroupCommit | None = None
 
@@ -82,7 +85,7 @@ class House:
                     await self.snapshot(host)
         self.failure = reason
         if self._commits is not None:
-            await asyncio.to_thread(self._commits.close)
+            await self._commits.close()
         for host in self.hosts.values():
             stop_fits(host)
         self.hosts, self._tasks, self._commits = {}, [], None
@@ -110,6 +113,10 @@ class House:
                 f"an agent's name is of a to z, 0 to 9, '.', '_' and '-', up to 64 of them, got {name!r}",
                 "name",
             )
+        async with self._making:
+            return await self._make(name, described)
+
+    async def _make(self, name: str, described: Description) -> tuple[Host, bool]:
         known = self.hosts.get(name)
         if known is not None:
             check_same(known.description, described)
@@ -120,10 +127,12 @@ class House:
         except ValueError as error:
             raise RefusedError(409, "conflict", str(error), "name") from None
         try:
-            host = Host(row, self._store)
+            host = await asyncio.to_thread(Host, row, self._store)
         except (ValueError, ImportError) as error:
             self._store.delete_agent(row.number, self._clock())
             raise invalid(f"an agent cannot be made of the description: {error}", "layout") from None
+        if self.failure is not None or name in self.hosts:  # all were rebuilt meanwhile, this one among them
+            return self.find(name), True
         self.hosts[name] = host
         return host, True
 
@@ -141,37 +150,66 @@ class House:
         if self.waiting >= MOST_WAITING:
             raise RefusedError(429, "busy", f"{self.waiting} events wait for the disk; try again in a moment")
         self.limits.check_room(host, request, told)
-        answer = request(*told, self._clock())
-        for event in answer.events[:-1]:
-            self._put(host, event)
-        await self._keep(host, answer.events[-1] if answer.events else None)
-        self._tell(host, answer.events)
+        if host.reads_texts:
+            answer, kept = await self._do_rehearsed(host, request, told)
+        else:
+            answer = self._apply(request, told)
+            kept = self._put(host, answer.events)
+        await self._keep(host, answer.events, kept)
         return answer
+
+    async def rehearse(self, host: Host, request: Callable[..., Any], *told: Any) -> None:
+        """Do in a thread what takes long in a request with texts; afterwards the agent may be gone."""
+        if host.reads_texts:
+            await asyncio.to_thread(rehearse, host, request, told)
+            self._check_here(host)
+
+    async def _do_rehearsed(
+        self, host: Host, request: Callable[..., Answer], told: tuple[Any, ...]
+    ) -> tuple[Answer, asyncio.Future[int]]:
+        """Return the answer to a request with texts, and what it waits for; they are done in the order of asking."""
+        async with self._turns.setdefault(host.row.number, asyncio.Lock()):
+            await self.rehearse(host, request, *told)
+            answer = self._apply(request, told)
+            return answer, self._put(host, answer.events)
+
+    def _apply(self, request: Callable[..., Answer], told: tuple[Any, ...]) -> Answer:
+        """Return the answer to a request; if it breaks off inside, its agent may be ahead of the journal."""
+        try:
+            return request(*told, self._clock())
+        except RefusedError:
+            raise
+        except Exception as error:
+            self._failed(StoreError(f"a request broke off inside, {type(error).__name__}"))
+            raise
+
+    def _check_here(self, host: Host) -> None:
+        """Raise RefusedError unless the agent is still the one that is answered for."""
+        if self.find(host.row.name) is not host:
+            raise unready("the agent was made anew meanwhile; try again in a moment")
 
     def _tell(self, host: Host, events: Iterable[JournalEvent]) -> None:
         for observe in self.observers:
             for event in events:
                 observe(host, event)
 
-    def _put(self, host: Host, event: JournalEvent | None) -> asyncio.Future[int]:
+    def _put(self, host: Host, events: Sequence[JournalEvent]) -> asyncio.Future[int]:
+        """Return what to wait for until events are on disk; without any, until all that came before is."""
         assert self._commits is not None
-        position = self._commits.put(event)
-        if event is not None:
-            self._last[host.row.number] = position
-        return position
+        return self._commits.put(host, events)
 
-    async def _keep(self, host: Host, event: JournalEvent | None) -> None:
-        """Wait until an event is on disk; of a request that did nothing, until all that came before it is."""
+    async def _keep(self, host: Host, events: Sequence[JournalEvent], kept: asyncio.Future[int]) -> None:
+        """Wait until events are on disk, and tell of them."""
         try:
-            host.position = max(host.position, await asyncio.shield(self._put(host, event)))
+            await kept
         except StoreError as error:
             raise unready(f"nothing was kept: {error}; repeat the request") from None
+        self._tell(host, events)
 
     async def snapshot(self, host: Host) -> None:
         """Keep the agent as it is now; decisions wait while it is written out, not while it goes to disk."""
-        assert self._commits is not None
-        data, last = host.snapshot(), self._last.get(host.row.number)
-        position = host.position if last is None else await asyncio.shield(last)
+        data = host.snapshot()
+        position = await self._put(host, ())
         await asyncio.to_thread(self._store.save_snapshot, host.row.number, Snapshot(position, data))
         self._snapshotted[host.row.number] = position
         self._snapshotted_at[host.row.number] = self._clock()
@@ -201,6 +239,7 @@ class House:
             ],
             earning=earning_of(host.earned[False]),
             holdout=earning_of(host.earned[True]),
+            stale=staleness_of(agent.stage),
             seed=agent.seed,
             position=host.position,
             version=version("tacit"),
@@ -230,18 +269,27 @@ class House:
             if self.failure is not None:
                 continue
             for host in list(self.hosts.values()):
-                for event in host.expire(self._clock()):
-                    with contextlib.suppress(RefusedError):
-                        await self._keep(host, event)
-                        self._tell(host, (event,))
+                with contextlib.suppress(Exception):  # if it broke off inside, all are rebuilt
+                    await self._close_late(host)
                 if host.position - self._snapshotted.get(host.row.number, 0) >= SNAPSHOT_EVENTS:
                     with contextlib.suppress(StoreError):
                         await self.snapshot(host)
 
+    async def _close_late(self, host: Host) -> None:
+        """Close episodes that feedback is late for, and take up fits that are done."""
+        now = self._clock()
+        if host.late(now):
+            await self.rehearse(host, host.expire, now)
+        events = self._apply(host.tend, ()).events
+        if events:
+            await self._keep(host, events, self._put(host, events))
+
     def _failed(self, error: StoreError) -> None:
         """Stop promising: what agents know is ahead of the journal. They are rebuilt as soon as it can be read."""
         if self.failure is None:
-            self.failure = f"the journal cannot be written ({error})"
+            self.failure = (
+                f"what was said last was not kept ({error}), and agents are rebuilt from the journal"
+            )
             note(logging.ERROR, "journal failed", reason=str(error))
             self._tasks.append(asyncio.create_task(self._recover()))
 
@@ -264,7 +312,6 @@ class House:
         """Make every agent anew from its snapshot and the events since."""
         for host in self.hosts.values():
             stop_fits(host)
-        self._last.clear()
         self.hosts = await asyncio.to_thread(self._restore_all)
         self.failure = None
         note(logging.INFO, "agents rebuilt", agents=len(self.hosts))

@@ -7,7 +7,7 @@ acknowledged before it is there. Events are never changed; an agent that is dele
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 class StoreError(Exception):
@@ -18,7 +18,7 @@ class JournalEvent(NamedTuple):
     """One event of an agent: its `kind`, whose episode it was, what was said as JSON, and when, in seconds since 1970.
 
     `position` is where it stands in the journal: events of an agent are read in the order of positions, which is that
-    in which they were appended. The store gives it.
+    in which they were appended. The store gives it. `said` is what `body` was written from, where that was just now.
     """
 
     agent: int
@@ -27,6 +27,7 @@ class JournalEvent(NamedTuple):
     body: bytes
     at: float
     position: int = 0
+    said: Any = None
 
 
 class AgentRow(NamedTuple):

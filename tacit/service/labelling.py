@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tacit.agent import Agent
-from tacit.learning.episode import Episode
+from tacit.learning.episode import Episode, Plan
+from tacit.learning.world import World
 from tacit.service.bodies import DecodedBody, LoggedBody
 
 
@@ -17,8 +18,7 @@ def label_episode(agent: Agent, told: LoggedBody) -> DecodedBody | None:
     A stage learns by returning what it would change: what it decodes on the way is the label.
     """
     world = agent.world
-    encoded = world.read_context(told.context)
-    episode = Episode(agent, -1, told.context, encoded, world.uniform_plan(agent.stage), np.zeros(0))
+    episode = probe(agent, world, told.context, world.uniform_plan(agent.stage))
     for number, step in enumerate(told.steps, 1):
         at, shown = world.read_state(episode, step.state, step.actions, number)
         offered = world.offered(at, shown)
@@ -31,6 +31,13 @@ def label_episode(agent: Agent, told: LoggedBody) -> DecodedBody | None:
     if not episode.states:
         raise ValueError("an episode has at least one step, got none")
     return decoded_of(*_decode(agent, episode, world.read_feedback(told.feedback)))
+
+
+def probe(agent: Agent, world: World, context: Any, plan: Plan | None = None) -> Episode:
+    """Return an episode that the agent knows nothing of, to try something out; it is planned if no plan is given."""
+    encoded = world.read_context(context)
+    chosen = plan if plan is not None else agent.stage.plan(encoded, 0.5)
+    return Episode(agent, -1, context, encoded, chosen, np.zeros(0))
 
 
 def decoded_of(reward: float | None, interval: tuple[float, float] | None) -> DecodedBody | None:

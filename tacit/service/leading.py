@@ -97,7 +97,7 @@ class Forwarder:
         if request.client is not None:
             headers.append(("x-forwarded-for", request.client.host))
         url = f"{leader}{request.url.path}" + (f"?{request.url.query}" if request.url.query else "")
-        content = await read_limited(request, MOST_SENT, SENDING)
+        content = await read_limited(request.receive, MOST_SENT, SENDING)
         asked = self._client.build_request(request.method, url, headers=headers, content=content)
         try:
             answered = await self._client.send(asked, stream=True)

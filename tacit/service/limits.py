@@ -6,13 +6,13 @@ import asyncio
 import ipaddress
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic
 from typing import Any
 
-from starlette.requests import Request
+from starlette.types import Receive
 
 from tacit.service.errors import RefusedError
 from tacit.service.host import Host
@@ -54,23 +54,41 @@ def limits_of(options: ServiceOptions) -> Limits:
     return Limits(options.body_bytes, options.body_seconds, options.agents, options.open_episodes)
 
 
-async def read_limited(request: Request, most: int, seconds: float) -> bytes:
+async def read_limited(receive: Receive, most: int, seconds: float) -> bytes:
     """Return the body of a request, or raise RefusedError if it is too large or comes too slowly."""
-    parts, size, more = [], 0, True
+    task, late = asyncio.current_task(), False
+
+    def give_up() -> None:
+        nonlocal late
+        late = True
+        if task is not None:
+            task.cancel()
+
+    timer = asyncio.get_running_loop().call_later(seconds, give_up)
+    parts: list[bytes] = []
     try:
-        async with asyncio.timeout(seconds):
-            while more:
-                message = await request.receive()
-                if message["type"] != "http.request":
-                    raise RefusedError(400, "gone", "the client left before its body was here")
-                parts.append(message.get("body", b""))
-                size, more = size + len(parts[-1]), message.get("more_body", False)
-                if size > most:
-                    raise _unread(413, "too-large", f"a body has at most {most:,} bytes; send less")
-    except TimeoutError:
-        words = f"a body arrives within {seconds:g} seconds, got {size:,} bytes of it; send it again"
+        await _gather(receive, most, parts)
+    except asyncio.CancelledError:
+        if not late or (task is not None and task.uncancel()):
+            raise
+        words = f"a body arrives within {seconds:g} seconds, got {sum(map(len, parts)):,} bytes of it; send it again"
         raise _unread(408, "slow", words) from None
-    return b"".join(parts)
+    finally:
+        timer.cancel()
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _gather(receive: Receive, most: int, parts: list[bytes]) -> None:
+    """Add the parts of a body to those that are there, to the last one."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise RefusedError(400, "gone", "the client left before its body was here")
+        parts.append(message.get("body", b""))
+        size, more = size + len(parts[-1]), message.get("more_body", False)
+        if size > most:
+            raise _unread(413, "too-large", f"a body has at most {most:,} bytes; send less")
 
 
 def _unread(status: int, code: str, message: str) -> RefusedError:
@@ -95,7 +113,7 @@ class Rate:
     ) -> None:
         self.per_second, self._most, self._clock = per_second, most, clock
         self._size = max(per_second * BURST, 1.0)
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[str, list[float]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._buckets)
@@ -104,13 +122,16 @@ class Rate:
         """Return 0 if a name may ask once more, or after how many seconds it may."""
         if not self.per_second:
             return 0.0
-        now = self._clock()
-        left, at = self._buckets.pop(name, (self._size, now))
-        left = min(self._size, left + (now - at) * self.per_second)
+        now, bucket = self._clock(), self._buckets.get(name)
+        if bucket is None:
+            bucket = self._buckets[name] = [self._size, now]
+            if len(self._buckets) > self._most:
+                self._buckets.popitem(last=False)
+        else:
+            self._buckets.move_to_end(name)
+        left = min(self._size, bucket[0] + (now - bucket[1]) * self.per_second)
         allowed = left >= 1
-        self._buckets[name] = (left - 1 if allowed else left, now)
-        if len(self._buckets) > self._most:
-            self._buckets.popitem(last=False)
+        bucket[0], bucket[1] = left - 1 if allowed else left, now
         return 0.0 if allowed else (1 - left) / self.per_second
 
     def check(self, name: str, whose: str) -> None:
@@ -123,17 +144,20 @@ class Rate:
             )
 
 
-def address_of(request: Request) -> str:
+def address_of(scope: Mapping[str, Any]) -> str:
     """Return by what a client is counted: its address; of IPv6 the network, for a client has all that is in it."""
-    client = request.client
-    if client is None:
-        return "unknown"
-    if ":" not in client.host:
-        return client.host
+    client = scope.get("client")
+    return "unknown" if client is None else _counted(client[0])
+
+
+@lru_cache(1024)
+def _counted(host: str) -> str:
+    if ":" not in host:
+        return host
     try:
-        address = ipaddress.IPv6Address(client.host.partition("%")[0])
+        address = ipaddress.IPv6Address(host.partition("%")[0])
     except ValueError:
-        return client.host
+        return host
     return str(address.ipv4_mapped or ipaddress.ip_network((int(address) >> 64 << 64, 64)))
 
 

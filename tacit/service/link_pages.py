@@ -20,7 +20,7 @@ from tacit.service.host import Host
 from tacit.service.house import House
 from tacit.service.limits import read_limited
 from tacit.service.links import Grant, LinkBody, Linked, LinkError, Signer
-from tacit.service.routes import EPISODE, Endpoint, answer, host_of, read_bytes
+from tacit.service.routes import EPISODE, UNREADABLE, Endpoint, answer, host_of, read_bytes
 
 MOST_LABELS = 20
 """Buttons of a page."""
@@ -71,10 +71,10 @@ class LinkPages:
     async def link(self, house: House, request: Request) -> Response:
         """Answer POST /v1/agents/{name}/episodes/{episode}/link."""
         host, episode = host_of(house, request), request.path_params["episode"]
-        content = await read_bytes(request)
+        content = await read_bytes(house, request)
         try:
             body = msgspec.json.decode(content or b"{}", type=LinkBody)
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             raise invalid(f"the body is not as it should be: {error}; see /docs") from None
         account = host.known(episode)
         if account.ended is not None:
@@ -118,7 +118,7 @@ class LinkPages:
         try:
             self._gate.admit_stranger(request)
             grant, host = self._read(house, request)
-            content = await read_limited(request, MOST_FORM, house.limits.body_seconds)
+            content = await read_limited(request.receive, MOST_FORM, house.limits.body_seconds)
             feedback = grant.feedback if grant.feedback is not UNSET else read_form(content, choices(host))
             await house.do(host, host.hear, grant.episode, Feedback(feedback))
         except (LinkError, RefusedError) as error:

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -20,8 +20,11 @@ from urllib.parse import urlsplit
 import gymnasium as gym
 import numpy as np
 
+from tacit.envs.booking import BookingEnv, make_dialogues
+from tacit.envs.dialogues import Dialogue
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.layered import Clouds, LayeredEnv
+from tacit.envs.ontology import generate_tasks
 from tacit.envs.random_mdp import random_mdp
 from tacit.envs.synthetic import VARIANTS, synthetic
 from tacit.problem.spaces import Vectors
@@ -30,6 +33,8 @@ from tacit.service.calls import AgentCalls, Call, EpisodeCalls, ServiceError, ne
 T = TypeVar("T")
 Env = gym.Env[Any, Any]
 PERCENTILES = (50, 95, 99)
+TASKS = 50
+"""Of the environment in which people book something."""
 PATIENCE = 120.0
 """Seconds that a service may take to become ready."""
 PAUSE = 0.05
@@ -60,7 +65,14 @@ def synthetic_vectors() -> LayeredEnv:
     return LayeredEnv(shown, context_vectors=Clouds(np.array([[0.0, 0, 1], [1.0, 0, 0]])))
 
 
+@cache
+def booking_dialogues() -> tuple[Dialogue, ...]:
+    """Return people who want to book something; connections share them."""
+    return tuple(make_dialogues(generate_tasks(TASKS, seed=0), "hard", seed=0))
+
+
 ENVIRONMENTS: dict[str, Callable[[], Env]] = {
+    "booking": lambda: BookingEnv(booking_dialogues()),
     **{name: partial(synthetic, name) for name in VARIANTS},
     "vectors": synthetic_vectors,
     "random": partial(random_mdp, 0),
@@ -68,8 +80,10 @@ ENVIRONMENTS: dict[str, Callable[[], Env]] = {
 
 
 def describe_agent(env: Env, seed: int) -> dict[str, Any]:
-    """Return the description of an agent for an environment, which must have a `layout`."""
+    """Return the description of an agent for an environment: of conversations, or by the `layout` that it has."""
     layout = getattr(env.unwrapped, "layout", None)
+    if isinstance(env.unwrapped, BookingEnv):
+        return {"text": {"horizon": env.unwrapped.horizon}, "seed": seed}
     if layout is None:
         raise ValueError(
             f"an agent is made for an environment with a `layout`, {env!r} has none; make the agent first, with PUT"
@@ -208,7 +222,8 @@ class Loader:
     def __init__(self, url: str, agent: str, key: str | None = None) -> None:
         self._url, self._target, self._agent = url, Target.of(url, key), AgentCalls(agent)
         self.load = Load()
-        self._left = 0
+        self._left = self._begun = 0
+        self._rate = self._first = 0.0
 
     async def prepare(self, description: dict[str, Any] | None) -> None:
         """Wait until the service is ready, and make the agent if it is described."""
@@ -228,9 +243,13 @@ class Loader:
         connections: int,
         seed: int,
         told: Callable[[int], None] | None = None,
+        rate: float = 0.0,
     ) -> Load:
-        """Return what so many episodes came to; `told` hears of each."""
-        self._left = episodes
+        """Return what so many episodes came to; `told` hears of each.
+
+        With a `rate` no more than so many begin a second, evenly; else each connection begins one after the other.
+        """
+        self._left, self._rate, self._begun, self._first = episodes, rate, 0, time.perf_counter()
         sources = [GymSource(make()) for _ in range(connections)]
         begin = time.perf_counter()
         await asyncio.gather(
@@ -252,6 +271,7 @@ class Loader:
         line = Wire()
         while self._left > 0:
             self._left -= 1
+            await self._wait_for_turn()
             try:
                 if not line.open:
                     line = await self._connect()
@@ -264,6 +284,12 @@ class Loader:
             if told is not None:
                 told(1)
         line.close()
+
+    async def _wait_for_turn(self) -> None:
+        """Wait until the next episode may begin."""
+        if self._rate:
+            at, self._begun = self._first + self._begun / self._rate, self._begun + 1
+            await asyncio.sleep(max(at - time.perf_counter(), 0))
 
     async def _play(self, line: Wire, source: GymSource, seed: int | None) -> None:
         context, state = source.begin(seed)

@@ -11,105 +11,66 @@ import math
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable
 from time import monotonic
-from typing import Any
 
-import msgspec
-from msgspec import Struct
-from prometheus_client import CollectorRegistry, Counter, Histogram, Summary
+from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from tacit.service.accounts import ABANDON, ACT, END, EXPIRE
-from tacit.service.bodies import DecodedBody
+from tacit.service.accounts import ABANDON, ACT, END, ENDED, EXPIRE, STEP, Ended
 from tacit.service.host import Host
 from tacit.service.house import House
 from tacit.service.journal import JournalEvent
+from tacit.service.staleness import staleness_of
+from tacit.service.tallies import SECONDS, AgentTally, Buckets, agent_families, request_families
 
+COUNTED = frozenset((ACT, END, EXPIRE, ABANDON))
+"""Kinds of events that are counted."""
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 FINDINGS_FOR = 30.0
 """Seconds for which findings are told before they are looked for again."""
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-CONFIDENCES = (0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 KINDS = ("given", "silent", "unanswered", "abandoned")
 """How an episode ends: something was said; nothing was, by report; nothing was heard of it; it broke off."""
 
 
-class Taken(Struct):
-    """What the event of a step says of its chance, and whether another chose."""
-
-    probability: float | None = None
-    taken: bool = False
-
-
-class Closed(Struct):
-    """What the event of an episode's end says."""
-
-    feedback: Any = None
-    decoded: DecodedBody | None = None
-
-
-TAKEN, CLOSED = msgspec.json.Decoder(Taken), msgspec.json.Decoder(Closed)
-
-
 class Metrics:
-    """Counts of one service, in a registry of its own; `observe` takes events of the journal, `time` answers."""
+    """Counts of one service; `observe` takes events of the journal, `timing` gives what answers are timed by."""
 
     def __init__(self, house: House, clock: Callable[[], float] = monotonic) -> None:
         self._house, self._clock = house, clock
-        self._registry = kept = CollectorRegistry()
-        agent = ["agent"]
-        self._decisions = Counter("tacit_decisions", "Actions that were chosen.", agent, registry=kept)
-        self._feedback = Counter(
-            "tacit_feedback", "Episodes that ended, by how.", ["agent", "kind"], registry=kept
-        )
-        self._refusals = Counter("tacit_refusals", "Requests that were refused.", ["status"], registry=kept)
-        self._seconds = Histogram(
-            *("tacit_request_seconds", "Time to an answer.", ["method", "route"]),
-            buckets=SECONDS,
-            registry=kept,
-        )
-        self._confidence = Histogram(
-            *("tacit_decoder_confidence", "How sure decoded rewards are.", agent),
-            buckets=CONFIDENCES,
-            registry=kept,
-        )
-        self._entropy = Summary(
-            "tacit_policy_entropy_nats",
-            "Minus the logarithm of the chance of what was chosen: its mean, sum by count, is the policy's entropy.",
-            *(agent,),
-            registry=kept,
-        )
+        self._registry = CollectorRegistry()
+        self._registry.register(_Told(self))
+        self._agents: dict[str, AgentTally] = {}
+        self._seconds: dict[tuple[str, str], Buckets] = {}
+        self._refusals: Tally[int] = Tally()
         self._found: dict[int, tuple[float, Tally[tuple[str, str]]]] = {}
         self._fitted: dict[int, tuple[int, float]] = {}
-        self._names: set[str] = set()
         self._looking = asyncio.Lock()
-        kept.register(_Gauges(self))
 
-    def time(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
-        self._seconds.labels(method, route).observe(seconds)
-        if status >= 400:
-            self.refuse(status)
+    def timing(self, method: str, route: str) -> Buckets:
+        """Return where the seconds of a route's answers are counted."""
+        return self._seconds.setdefault((method, route), Buckets(SECONDS))
 
     def refuse(self, status: int) -> None:
         """Count a refusal."""
-        self._refusals.labels(str(status)).inc()
+        self._refusals[status] += 1
 
     def observe(self, host: Host, event: JournalEvent) -> None:
         """Count what an event of the journal says."""
-        agent = host.row.name
-        self._names.add(agent)
+        if event.kind not in COUNTED:
+            return
+        tally = self._agents.get(host.row.name)
+        if tally is None:
+            tally = self._agents[host.row.name] = AgentTally()
         if event.kind == ACT:
-            step = TAKEN.decode(event.body)
+            step = event.said if event.said is not None else STEP.decode(event.body)
             if not step.taken and step.probability:
-                self._decisions.labels(agent).inc()
-                self._entropy.labels(agent).observe(-math.log(step.probability))
-        elif event.kind in (END, EXPIRE, ABANDON):
-            body = CLOSED.decode(event.body)
-            self._feedback.labels(agent, _kind(event.kind, body)).inc()
-            if body.decoded is not None:
-                self._confidence.labels(agent).observe(body.decoded.confidence)
+                tally.decide(step.probability)
+            return
+        ended = event.said if event.said is not None else ENDED.decode(event.body)
+        tally.endings[_kind(event.kind, ended)] += 1
+        if ended.decoded is not None:
+            tally.confidence.add(ended.decoded.confidence)
         self._see_fits(host)
 
     async def write(self) -> bytes:
@@ -132,12 +93,9 @@ class Metrics:
 
     def _see_fits(self, host: Host) -> None:
         """Remember when an agent's last fit was first seen."""
-        fits = getattr(host.agent.stage, "fits", None)
-        if fits is None:
-            return
-        number, known = host.row.number, self._fitted.get(host.row.number)
-        if known is None or known[0] != len(fits):
-            self._fitted[number] = (len(fits), self._clock())
+        stale, known = staleness_of(host.agent.stage), self._fitted.get(host.row.number)
+        if stale is not None and (known is None or known[0] != stale.fits):
+            self._fitted[host.row.number] = (stale.fits, self._clock())
 
     def _forget(self) -> None:
         """Tell no more of agents that were deleted."""
@@ -145,12 +103,15 @@ class Metrics:
         for kept in (self._found, self._fitted):
             for number in set(kept) - live:
                 del kept[number]
-        for name in self._names - set(self._house.hosts):
-            self._names.discard(name)
-            for metric in (self._decisions, self._confidence, self._entropy, self._feedback):
-                metric.remove_by_labels({"agent": name})
+        for name in set(self._agents) - set(self._house.hosts):
+            del self._agents[name]
 
-    def gauges(self) -> Iterable[Metric]:
+    def families(self) -> Iterable[Metric]:
+        """Yield everything that is told."""
+        timed = {route: taken for route, taken in self._seconds.items() if any(taken.counts)}
+        yield from (*agent_families(self._agents), *request_families(timed, self._refusals), *self._gauges())
+
+    def _gauges(self) -> Iterable[Metric]:
         """Yield what is so now."""
         house, hosts = self._house, list(self._house.hosts.values())
         yield GaugeMetricFamily("tacit_events_waiting", "Events that are not on disk yet.", house.waiting)
@@ -181,13 +142,11 @@ class Metrics:
             "tacit_fit_behind_tuples", "Tuples that the last fit did not see.", labels=["agent"]
         )
         for host in hosts:
-            stage, known = host.agent.stage, self._fitted.get(host.row.number)
-            if known is None:
+            stale, known = staleness_of(host.agent.stage), self._fitted.get(host.row.number)
+            if stale is None or known is None:
                 continue
             seconds.add_metric([host.row.name], self._clock() - known[1])
-            fits, kept = getattr(stage, "fits", ()), getattr(stage, "tuples", None)
-            if kept is not None:
-                tuples.add_metric([host.row.name], len(kept.rows) - (fits[-1][0] if fits else 0))
+            tuples.add_metric([host.row.name], stale.behind)
         return seconds, tuples
 
     def _findings(self, hosts: list[Host]) -> Metric:
@@ -200,20 +159,20 @@ class Metrics:
         return found
 
 
-class _Gauges(Collector):
+class _Told(Collector):
     """What is asked for when somebody reads the metrics."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 
     def collect(self) -> Iterable[Metric]:
-        return self._metrics.gauges()
+        return self._metrics.families()
 
     def describe(self) -> Iterable[Metric]:
         return ()
 
 
-def _kind(kind: str, body: Closed) -> str:
+def _kind(kind: str, ended: Ended) -> str:
     if kind == END:
-        return "given" if body.feedback is not None else "silent"
+        return "given" if ended.feedback is not None else "silent"
     return "unanswered" if kind == EXPIRE else "abandoned"

@@ -29,7 +29,7 @@ class ChanceEstimate(Struct):
 
 
 class Window(Struct):
-    """What some episodes that ended one after the other earned, as far as it was decoded."""
+    """What some episodes that ended one after the other earned, as far as it was decoded; `held`: those held out."""
 
     first: int
     last: int
@@ -37,6 +37,7 @@ class Window(Struct):
     mean: float
     low: float
     high: float
+    held: Estimate | None = None
 
 
 class WantedShown(Struct):
@@ -152,7 +153,11 @@ class AgentView(Struct):
     """What the agent does in its stage."""
     progress: ProgressShown
     rewards: list[Window]
+    held_rewards: list[Window]
+    """The same of those held out, in wider windows, for there are fewer of them."""
     lately: Estimate | None
+    held: Estimate | None
+    """What those episodes earned lately that are held out, and stay uniform."""
     uniform: ChanceEstimate | None
     meanings: MeaningsShown
     contexts: list[ContextShown]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
 from typing import Any
 
 from tacit.service.journal import JournalEvent
@@ -25,7 +26,7 @@ def iterate_pages(
     while left is None or left > 0:
         most = PAGE if left is None else min(PAGE, left)
         rows = fetch(after, most)
-        yield from map(JournalEvent._make, rows)
+        yield from starmap(JournalEvent, rows)
         if len(rows) < most:
             return
         after, left = rows[-1][-1], None if left is None else left - most

@@ -100,7 +100,7 @@ class PostgresStore:
             return []
         with self._use() as connection:
             positions, group = self._claim(connection, events), new_group(events[0].agent)
-            agents, episodes, kinds, bodies, times, _ = map(list, zip(*events, strict=True))
+            agents, episodes, kinds, bodies, times, *_ = map(list, zip(*events, strict=True))
             connection.execute(INSERT, [positions, agents, episodes, kinds, bodies, times, [group.number]])
             self._commit(connection, group)
         return positions

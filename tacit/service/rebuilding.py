@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,20 +21,23 @@ from tacit.service.accounts import (
     ANCHOR,
     BEGIN,
     END,
+    ENDED,
     EXPIRE,
     FIT,
     LOAD,
     RETIRE,
     Account,
+    Ended,
     begin_account,
     fold,
 )
-from tacit.service.bodies import DecodedBody, StepTaken
+from tacit.service.bodies import AnchorBody, Anchors, DecodedBody, StepTaken
 from tacit.service.descriptions import Description, make_agent
 from tacit.service.errors import not_found
 from tacit.service.journal import AgentRow, JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.labelling import decoded_of
 from tacit.service.met_ids import MetIds
+from tacit.service.talks import ExplorationBeside, explore_beside, reads_texts
 from tacit.trust.anchors import Anchor
 
 REMEMBERED = 10_000
@@ -48,13 +51,21 @@ class ReplayError(StoreError):
     """A journal that does not come to the answers that it holds."""
 
 
+class Given(NamedTuple):
+    """Known outcomes that were given at once, and how many there were then."""
+
+    anchors: list[AnchorBody]
+    total: int
+
+
 class Rebuilt:
     """An agent by name, its open episodes and their accounts. Nothing here waits, and one thread calls it."""
 
     def __init__(self, row: AgentRow, store: JournalStore) -> None:
         self.row, self._store = row, store
         self.description = msgspec.json.decode(row.description, type=Description)
-        self.agent: Agent = make_agent(self.description)
+        self.agent: Agent = explore_beside(make_agent(self.description))
+        self.reads_texts = reads_texts(self.agent)
         self.accounts: dict[str, Account] = {}
         """Those of open episodes, by id, oldest first."""
         self.closed: OrderedDict[str, Account] = OrderedDict()
@@ -62,6 +73,8 @@ class Rebuilt:
         self.earned: dict[bool, deque[float]] = {held: deque(maxlen=LATELY) for held in (False, True)}
         """What the latest episodes are decoded to have earned; True: of those that are held out."""
         self.anchors: list[Anchor] = []
+        self.anchored: dict[str, Given] = {}
+        """Of those that had an id: what was given, and how many there were then."""
         self.met = MetIds()
         """The ids of all its episodes."""
         self.position = 0
@@ -78,10 +91,10 @@ class Rebuilt:
             return account
         return fold(self._store.read_episode(self.row.number, name))
 
-    def open(self, name: str, event: JournalEvent) -> None:
+    def open(self, account: Account) -> None:
         """Write down that an episode has begun."""
-        self.accounts[name] = begin_account(event)
-        self.met.add(name)
+        self.accounts[account.id] = account
+        self.met.add(account.id)
 
     def known(self, name: str) -> Account:
         """Return the account of an episode, open or not, or raise RefusedError."""
@@ -102,6 +115,7 @@ class Rebuilt:
             "open": {name: msgspec.to_builtins(account) for name, account in self.accounts.items()},
             "earned": [list(self.earned[False]), list(self.earned[True])],
             "anchors": self.anchors,
+            "anchored": self.anchored,
             "met": self.met.to_json(),
         }
         return ENCODER.encode(header) + b"\n" + save_agent(self.agent)
@@ -125,19 +139,24 @@ class Rebuilt:
         if event.kind == LOAD:
             self.take_over(load_agent(event.body))
         elif name is not None:
-            self._replay_episode(event, msgspec.json.decode(event.body), name)
+            self._replay_episode(event, name)
         else:
             self._replay_agent(event, msgspec.json.decode(event.body))
         self.position = event.position
 
     def take_over(self, agent: Agent) -> None:
         """Go on with another agent in place of one that has not begun."""
-        self.agent, self.fits = agent, len(getattr(agent.stage, "fits", ()))
+        self.agent, self.fits = explore_beside(agent), len(getattr(agent.stage, "fits", ()))
         self._replay_fits(self._to_come)
 
-    def close(self, account: Account, event: JournalEvent) -> None:
-        """Write down how an episode ended."""
-        account.take(event)
+    def take_anchors(self, told: Anchors) -> None:
+        """Keep known outcomes; those with an id are known by it, if they are given again."""
+        self.anchors += read_anchors(told)
+        if told.id is not None:
+            self.anchored[told.id] = Given(told.anchors, len(self.anchors))
+
+    def close(self, account: Account) -> None:
+        """Write down that an episode has ended."""
         self.accounts.pop(account.id, None)
         self.closed[account.id] = account
         self.ended += 1
@@ -156,39 +175,42 @@ class Rebuilt:
         if event.kind == RETIRE:
             self.agent.retire(body["action"], body["state"])
         elif event.kind == ANCHOR:
-            self.anchors += [Anchor(**each) for each in body]
+            told = {"anchors": body} if isinstance(body, list) else body
+            self.take_anchors(msgspec.convert(told, Anchors))
         elif event.kind == FIT:
             self.fits += 1
+            if isinstance(self.agent.stage, ExplorationBeside):
+                self.agent.stage = self.agent.stage.refit(body[0])
         else:
-            raise ReplayError(
-                f"event {event.position} is of the kind {event.kind!r}, which is not known here"
-            )
+            raise unknown_kind(event)
 
-    def _replay_episode(self, event: JournalEvent, body: dict[str, Any], name: str) -> None:
+    def _replay_episode(self, event: JournalEvent, name: str) -> None:
         if event.kind == BEGIN:
-            episode = self.agent.begin(body["context"], body.get("held", False))
-            check_replayed(event, (body["number"], body["stage"]), (episode.id, episode.plan.stage))
-            self.open(name, event)
+            account = begin_account(event)
+            episode = self.agent.begin(account.context, account.held)
+            check_replayed(event, (account.number, account.stage), (episode.id, episode.plan.stage))
+            self.open(account)
             return
         account = self.accounts[name]
+        account.take(event)
         episode = self.agent.episode(account.number)
         if event.kind == ACT:
-            self._replay_step(event, msgspec.convert(body, StepTaken), episode)
-            account.take(event)
-            return
+            self._replay_step(event, account.steps[-1], episode)
+        else:
+            self._replay_end(event, ENDED.decode(event.body), episode)
+            self.close(account)
+
+    def _replay_end(self, event: JournalEvent, said: Ended, episode: Episode) -> None:
         if event.kind == END:
-            self.agent.end(episode, body["feedback"], body["outcome"])
-        elif event.kind == EXPIRE and body["silent"]:
+            self.agent.end(episode, said.feedback, said.outcome)
+        elif event.kind == EXPIRE and said.silent:
             self.agent.end(episode, None)
         elif event.kind in (ABANDON, EXPIRE):
             self.agent.abandon(episode)
         else:
-            raise ReplayError(
-                f"event {event.position} is of the kind {event.kind!r}, which is not known here"
-            )
+            raise unknown_kind(event)
         if event.kind != ABANDON:
-            check_replayed(event, body["decoded"], msgspec.to_builtins(decoded_reward(episode)))
-        self.close(account, event)
+            check_replayed(event, said.decoded, decoded_reward(episode))
 
     def _replay_step(self, event: JournalEvent, step: StepTaken, episode: Episode) -> None:
         if step.taken:
@@ -200,13 +222,19 @@ class Rebuilt:
     def _load(self, snapshot: Snapshot) -> None:
         header, _, content = snapshot.data.partition(b"\n")
         kept = msgspec.json.decode(header)
-        self.agent = load_agent(content)
+        self.agent = explore_beside(load_agent(content))
         self.accounts = {name: msgspec.convert(told, Account) for name, told in kept["open"].items()}
         self.ended, self.fits, self.position = kept["ended"], kept["fits"], snapshot.position
         for held, rewards in zip((False, True), kept["earned"], strict=True):
             self.earned[held].extend(rewards)
         self.anchors = [Anchor(**told) for told in kept["anchors"]]
+        self.anchored = msgspec.convert(kept.get("anchored", {}), dict[str, Given])
         self.met = MetIds.from_json(kept.get("met"))
+
+
+def read_anchors(told: Anchors) -> list[Anchor]:
+    """Return known outcomes as agents take them."""
+    return [Anchor(each.context, each.state, each.feedback, each.reward) for each in told.anchors]
 
 
 def save_agent(agent: Agent) -> bytes:
@@ -228,6 +256,11 @@ def load_agent(content: bytes) -> Agent:
 def decoded_reward(episode: Episode) -> DecodedBody | None:
     """Return what the feedback of an episode was taken to mean."""
     return decoded_of(episode.decoded_reward, episode.decoded_interval)
+
+
+def unknown_kind(event: JournalEvent) -> ReplayError:
+    """Return the error of an event that this version does not know."""
+    return ReplayError(f"event {event.position} is of the kind {event.kind!r}, which is not known here")
 
 
 def check_replayed(event: JournalEvent, known: Any, found: Any) -> None:

@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tacit.service.bodies import (
     Abandoned,
@@ -20,6 +21,7 @@ from tacit.service.bodies import (
     ActionChance,
     AgentList,
     AgentStatus,
+    Anchored,
     Anchors,
     Ask,
     Began,
@@ -41,7 +43,7 @@ from tacit.service.gate import Gate
 from tacit.service.host import Host
 from tacit.service.house import RETRY_AFTER, House
 from tacit.service.journal import StoreError
-from tacit.service.limits import Limits, read_limited
+from tacit.service.limits import read_limited
 from tacit.service.rebuilding import save_agent
 from tacit.service.switch import Switched
 from tacit.service.watching import Watchers
@@ -54,6 +56,9 @@ LINES = "application/jsonl"
 BYTES = "application/octet-stream"
 MOST_FILE = 1 << 28
 """Of the file of an agent."""
+UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
+"""What a body is met with that is no JSON, or not as it should be."""
+JSON_TYPE = (b"content-type", JSON.encode())
 ENCODER = msgspec.json.Encoder()
 DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
     kind: msgspec.json.Decoder(kind) for kind in (Begin, Ask, Decide, Feedback, Retire, Anchors, LabelBody)
@@ -75,25 +80,33 @@ class Endpoint(NamedTuple):
     statuses: tuple[int, ...] = (200,)
 
 
-async def read_body(request: Request, kind: type[T]) -> T:
+async def read_body(house: House, request: Request, kind: type[T]) -> T:
     """Return the body of a request as what it should be, or raise RefusedError."""
-    content = await read_bytes(request)
+    content = await read_bytes(house, request)
     try:
         return DECODERS[kind].decode(content)  # type: ignore[no-any-return]
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise invalid(f"the body is not as it should be: {error}; see /docs") from None
 
 
-async def read_bytes(request: Request, most: int | None = None) -> bytes:
+async def read_bytes(house: House, request: Request, most: int | None = None) -> bytes:
     """Return the body of a request, or raise RefusedError if it is too large, or too slow for its size."""
-    limits: Limits = request.app.state.limits
+    limits = house.limits
     size = limits.body_bytes if most is None else most
-    return await read_limited(request, size, limits.body_seconds * max(1, size / limits.body_bytes))
+    return await read_limited(request.receive, size, limits.body_seconds * max(1, size / limits.body_bytes))
+
+
+class JsonResponse(Response):
+    """An answer in JSON; it has two headers, and is made of them without looking for others."""
+
+    def __init__(self, content: bytes, status: int) -> None:
+        self.status_code, self.body, self.background = status, content, None
+        self.raw_headers = [(b"content-length", b"%d" % len(content)), JSON_TYPE]
 
 
 def answer(body: Any, status: int = 200) -> Response:
     """Return an answer in JSON."""
-    return Response(ENCODER.encode(body), status, media_type=JSON)
+    return JsonResponse(ENCODER.encode(body), status)
 
 
 def host_of(house: House, request: Request) -> Host:
@@ -110,7 +123,7 @@ async def list_agents(house: House, request: Request) -> Response:
 
 async def put_agent(house: House, request: Request) -> Response:
     """Answer PUT /v1/agents/{name}."""
-    described = read_description(await read_bytes(request), request.headers.get("content-type", JSON))
+    described = read_description(await read_bytes(house, request), request.headers.get("content-type", JSON))
     host, new = await house.put_agent(request.path_params["name"], described)
     return answer(house.status(host), 201 if new else 200)
 
@@ -129,28 +142,32 @@ async def delete_agent(house: House, request: Request) -> Response:
 async def begin_episode(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/episodes."""
     host = host_of(house, request)
-    done = await house.do(host, host.begin, await read_body(request, Begin))
+    done = await house.do(host, host.begin, await read_body(house, request, Begin))
     return answer(done.body, done.status)
 
 
 async def decide(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/decide: begin, and the first action."""
     host = host_of(house, request)
-    done = await house.do(host, host.decide, await read_body(request, Decide))
+    done = await house.do(host, host.decide, await read_body(house, request, Decide))
     return answer(done.body, done.status)
 
 
 async def act(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/episodes/{episode}/actions."""
     host = host_of(house, request)
-    done = await house.do(host, host.act, request.path_params["episode"], await read_body(request, Ask))
+    done = await house.do(
+        host, host.act, request.path_params["episode"], await read_body(house, request, Ask)
+    )
     return answer(done.body)
 
 
 async def hear(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/episodes/{episode}/feedback."""
     host = host_of(house, request)
-    done = await house.do(host, host.hear, request.path_params["episode"], await read_body(request, Feedback))
+    done = await house.do(
+        host, host.hear, request.path_params["episode"], await read_body(house, request, Feedback)
+    )
     return answer(done.body)
 
 
@@ -169,7 +186,7 @@ async def get_episode(house: House, request: Request) -> Response:
 async def retire(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/retire."""
     host = host_of(house, request)
-    done = await house.do(host, host.retire, await read_body(request, Retire))
+    done = await house.do(host, host.retire, await read_body(house, request, Retire))
     return answer(done.body)
 
 
@@ -178,6 +195,7 @@ async def get_policy(house: House, request: Request) -> Response:
     host = host_of(house, request)
     try:
         context = msgspec.json.decode(request.query_params.get("context", "").encode())
+        await house.rehearse(host, host.agent.policy, context)
         policy = host.agent.policy(context)
     except (ValueError, TypeError, msgspec.MsgspecError) as error:
         raise invalid(f"`context` is a context in JSON, in the query: {error}", "context") from None
@@ -191,13 +209,15 @@ async def get_policy(house: House, request: Request) -> Response:
 async def anchor(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/anchors."""
     host = host_of(house, request)
-    done = await house.do(host, host.anchor, await read_body(request, Anchors))
+    done = await house.do(host, host.anchor, await read_body(house, request, Anchors))
     return answer(done.body)
 
 
 async def label(house: House, request: Request) -> Response:
     """Answer POST /v1/agents/{name}/label."""
-    return answer(host_of(house, request).label(await read_body(request, LabelBody)))
+    host, body = host_of(house, request), await read_body(house, request, LabelBody)
+    await house.rehearse(host, host.label, body)
+    return answer(host.label(body))
 
 
 async def get_checkpoint(house: House, request: Request) -> Response:
@@ -208,7 +228,7 @@ async def get_checkpoint(house: House, request: Request) -> Response:
 async def put_checkpoint(house: House, request: Request) -> Response:
     """Answer PUT /v1/agents/{name}/checkpoint."""
     host = host_of(house, request)
-    done = await house.do(host, host.load, await read_bytes(request, MOST_FILE))
+    done = await house.do(host, host.load, await read_bytes(house, request, MOST_FILE))
     return answer(done.body)
 
 
@@ -251,7 +271,7 @@ ENDPOINTS = (
     Endpoint("POST", f"{EPISODE}/abandon", abandon, "Close what broke off", "feedback", None, Abandoned),
     Endpoint("POST", f"{AGENT}/retire", retire, "Offer an action no more", "admin", Retire),
     Endpoint("GET", f"{AGENT}/policy", get_policy, "What is taken to be best", "admin", None, PolicyBody),
-    Endpoint("POST", f"{AGENT}/anchors", anchor, "Give known outcomes", "admin", Anchors),
+    Endpoint("POST", f"{AGENT}/anchors", anchor, "Give known outcomes", "admin", Anchors, Anchored),
     Endpoint(
         "POST",
         f"{AGENT}/label",
@@ -280,7 +300,7 @@ def make_app(
     """Return the application that answers for a house; `gate` says who may ask for what, without one all may."""
     endpoints = [each for each in (*ENDPOINTS, *more) if isinstance(each, Endpoint)]
     table = {(each.method, each.path): _guarded(house, each, gate) for each in endpoints}
-    routes = [Route(path, respond, methods=[method]) for (method, path), respond in table.items()]
+    routes = [Route(path, _Asgi(app), methods=[method]) for (method, path), app in table.items()]
     app = Switched(
         {key: respond for key, respond in table.items() if key[1].startswith("/v1")},
         routes=[*routes, *(each for each in more if not isinstance(each, Endpoint))],
@@ -289,36 +309,49 @@ def make_app(
         exception_handlers={HTTPException: _refuse_path, 404: _refuse_path, 405: _refuse_path},
     )
     app.router.redirect_slashes = False
-    app.state.house, app.state.limits, app.state.gate = house, house.limits, gate
+    app.state.house, app.state.gate = house, gate
     app.state.watchers = Watchers(house)
     return app
 
 
-def _guarded(house: House, endpoint: Endpoint, gate: Gate | None) -> Callable[[Request], Awaitable[Response]]:
+def _guarded(house: House, endpoint: Endpoint, gate: Gate | None) -> ASGIApp:
+    """Return what answers the requests of an endpoint, all of them."""
+    note = None if gate is None else gate.noting(endpoint.method, endpoint.path)
+
     async def respond(request: Request) -> Response:
         try:
             if house.leader and house.send_on is not None and endpoint.path != METRICS:
                 sent: Response = await house.send_on(request, house.leader)
                 return sent
             if gate is not None:
-                gate.admit(request, endpoint.scope)
+                gate.admit(request.scope, endpoint.scope)
             return await endpoint.do(house, request)
         except RefusedError as refusal:
             return refuse(refusal)
         except StoreError as error:
             return refuse(RefusedError(503, "unready", f"the journal cannot be read: {error}"))
 
-    async def respond_noted(request: Request) -> Response:
-        assert gate is not None
+    async def answer_one(scope: Scope, receive: Receive, send: Send) -> None:
         began, status = perf_counter(), 500
         try:
-            response = await respond(request)
+            response = await respond(Request(scope, receive, send))
             status = response.status_code
-            return response
         finally:
-            gate.note(request, endpoint.path, status, perf_counter() - began)
+            if note is not None:
+                note(status, perf_counter() - began)
+        await response(scope, receive, send)
 
-    return respond if gate is None else respond_noted
+    return answer_one
+
+
+class _Asgi:
+    """An application as an object, which Starlette calls as it is; a function it would take for an endpoint."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
 
 
 def refuse(refusal: RefusedError) -> Response:

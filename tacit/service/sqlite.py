@@ -27,10 +27,13 @@ PATIENCE = 5.0
 
 MOST_ROWS = 64
 """Of one statement that inserts events."""
-INSERTIONS = {
-    rows: f"INSERT INTO events (agent, episode, kind, body, at) VALUES {', '.join(['(?, ?, ?, ?, ?)'] * rows)}"
-    for rows in (1, 2, 4, 8, 16, 32, MOST_ROWS)
-}
+INSERTIONS = [
+    f"INSERT INTO events (agent, episode, kind, body, at) VALUES {', '.join(['(?, ?, ?, ?, ?)'] * rows)}"
+    for rows in range(1, MOST_ROWS + 1)
+]
+"""By the number of rows, less one."""
+PREPARED = 2 * MOST_ROWS
+"""Statements that a connection keeps ready: all of these, and the others."""
 
 LIVE = "EXISTS (SELECT 1 FROM agents WHERE number = :agent AND deleted IS NULL)"
 EVENT = "SELECT agent, episode, kind, body, at, position FROM events"
@@ -88,7 +91,7 @@ class SqliteStore:
         if not events:
             return []
         last = 0
-        with self._write() as writer:
+        with self._write(alone=len(events) <= MOST_ROWS) as writer:
             for statement, values in _insertions(events):
                 last = writer.execute(statement, values).lastrowid or 0
         return list(range(last - len(events) + 1, last + 1))
@@ -148,7 +151,11 @@ class SqliteStore:
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            self.path,
+            timeout=PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=PREPARED,
         )
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
@@ -181,11 +188,17 @@ class SqliteStore:
             yield reader
 
     @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        """Give the writer for one transaction, which is committed at the end, or undone if anything was raised."""
+    def _write(self, alone: bool = False) -> Iterator[sqlite3.Connection]:
+        """Give the writer for one transaction, which is committed at the end, or undone if anything was raised.
+
+        A statement that stands `alone` is a transaction of its own: it waits for the disk once, and for Python once.
+        """
         with self._told(), self._writing:
             if self._writer is None:
                 raise StoreError("the store must be open, and it was closed; open it again")
+            if alone:
+                yield self._writer
+                return
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -203,16 +216,10 @@ class SqliteStore:
 
 
 def _insertions(events: Sequence[JournalEvent]) -> Iterator[tuple[str, list[object]]]:
-    """Yield statements that insert events, many rows each: after every statement other threads have their turn.
-
-    Their numbers of rows are powers of two, so that few statements are ever prepared.
-    """
-    at, rows = 0, MOST_ROWS
-    while at < len(events):
-        while rows > len(events) - at:
-            rows //= 2
-        yield INSERTIONS[rows], [value for event in events[at : at + rows] for value in event[:5]]
-        at += rows
+    """Yield statements that insert events, many rows each: after every statement other threads have their turn."""
+    for at in range(0, len(events), MOST_ROWS):
+        part = events[at : at + MOST_ROWS]
+        yield INSERTIONS[len(part) - 1], [value for event in part for value in event[:5]]
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

@@ -7,15 +7,12 @@ it, with the method, is the key of a table. What is not there is left to the fra
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-Respond = Callable[[Request], Awaitable[Response]]
 Key = tuple[str, ...]
 NAME, EPISODE = 3, 5
 """Where parameters stand among the parts of a path; the first part is empty."""
@@ -43,7 +40,7 @@ class Switched(Starlette):
     All else goes through its routes and handlers, and everything does if there is middleware to go through.
     """
 
-    def __init__(self, table: Mapping[tuple[str, str], Respond], **options: Any) -> None:
+    def __init__(self, table: Mapping[tuple[str, str], ASGIApp], **options: Any) -> None:
         super().__init__(**options)
         self._table = {}
         for (method, path), respond in table.items():
@@ -57,7 +54,6 @@ class Switched(Starlette):
             respond = self._table.get((key, len(parameters)))
             if respond is not None and all(parameters.values()):
                 scope["app"], scope["path_params"] = self, parameters
-                response = await respond(Request(scope, receive, send))
-                await response(scope, receive, send)
+                await respond(scope, receive, send)
                 return
         await super().__call__(scope, receive, send)

@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-from msgspec import Struct
-
-from tacit.service.accounts import END
-from tacit.service.bodies import DecodedBody
+from tacit.service.accounts import END, ENDED
 from tacit.service.host import Host
 from tacit.service.journal import JournalEvent
 
@@ -21,15 +17,6 @@ EVENT = "gen_ai.evaluation.result"
 
 Emit = Callable[[str, Mapping[str, Any]], None]
 """Takes the name of an event and its attributes."""
-
-
-class Ended(Struct):
-    """What the event of an episode's end says of its reward."""
-
-    decoded: DecodedBody | None = None
-
-
-ENDED = msgspec.json.Decoder(Ended)
 
 
 class Evaluations:

@@ -16,6 +16,7 @@ from tacit.service.calls import read_error
 from tacit.service.client import AsyncClient, Client, Patience, ServiceError
 from tacit.service.descriptions import Description, complete, make_agent
 from tacit.simulate import play_episode
+from tacit.trust.anchors import Anchor
 
 QUICK = Patience(tries=4, first=0.01, longest=0.02)
 
@@ -71,6 +72,55 @@ def test_the_same_awaited(service):
             assert len([line async for line in shop.export()]) == 11
             assert [each.ended for each in await client.agents()] == [11]
             assert (await shop.status()).begun == 11
+            await shop.delete()
+
+    asyncio.run(visit())
+
+
+def logged(*states, feedback):
+    steps = [{"state": state, "action": "ask"} for state in states]
+    return {"context": "new", "steps": steps, "feedback": feedback}
+
+
+def test_begin_and_first_action_in_one_and_what_an_agent_is_told_and_asked(service, tmp_path):
+    with Client(service.url) as client:
+        shop = client.agent("more")
+        shop.put(SHOP)
+        episode, action = shop.decide("new", "start", id="first", user="u1")
+        again, same = shop.decide("new", "start", id="first", user="u1")
+        assert (again.id, same, again.probability) == (episode.id, action, episode.probability)
+        episode.act("cart")
+        episode.end("thanks")
+        known = [Anchor("new", "cart", "thanks", 1), Anchor("back", "cart", "hm", 0)]
+        assert [shop.anchor(known, id="a1"), shop.anchor(known, id="a1"), shop.anchor(known)] == [2, 2, 4]
+        with pytest.raises(ServiceError, match=r"409") as refused:
+            shop.anchor(known[:1], id="a1")
+        assert refused.value.field == "anchors"
+        assert shop.label([logged("start", "cart", feedback="thanks")]) == [None]
+        kept = shop.checkpoint()
+        (tmp_path / "agent").write_bytes(kept)
+        assert tacit.Agent.load(tmp_path / "agent").next_episode == 1
+        copy = client.agent("copy")
+        copy.put(SHOP)
+        copy.load(kept)
+        assert (copy.status().begun, copy.checkpoint()) == (1, kept)
+        for agent in (shop, copy):
+            agent.delete()
+
+
+def test_the_same_more_awaited(service):
+    async def visit():
+        async with AsyncClient(service.url) as client:
+            shop = client.agent("more-awaited")
+            await shop.put(SHOP)
+            kept = await shop.checkpoint()
+            await shop.load(kept)
+            episode, action = await shop.decide("new", "start")
+            assert action in ("ask", "show", "offer")
+            await episode.act("list")
+            assert (await episode.end("hm")).accepted
+            assert await shop.anchor([Anchor("new", "cart", "thanks", 1)]) == 1
+            assert await shop.label([logged("start", "list", feedback="hm")]) == [None]
             await shop.delete()
 
     asyncio.run(visit())

@@ -1,6 +1,7 @@
 """Several services on one PostgreSQL: any of them answers, one leads, and another takes over when it is gone."""
 
 import json
+import time
 import urllib.request
 from contextlib import ExitStack, closing
 
@@ -14,6 +15,8 @@ from tacit.service.host import Host
 from tacit.service.postgres import PostgresStore
 
 pytestmark = pytest.mark.compiled
+TAKEN_OVER_WITHIN = 30.0
+"""Seconds: two or three on a machine that does nothing else."""
 
 
 def leader_of(service):
@@ -50,8 +53,15 @@ def test_a_service_takes_over_when_the_leader_is_killed_and_nothing_is_lost(tmp_
             agents[0].put(SHOP)
             for n in range(20):
                 visit(agents[n % 2], told)
+            under_way = [agent.begin("back") for agent in agents]
+            firsts = [episode.act("start") for episode in under_way]
             leader.kill()
-            for n in range(20):
+            killed = time.monotonic()
+            for episode, first in zip(under_way, firsts, strict=True):  # they go on where they were
+                told.append((episode.id, [first, episode.act("cart")]))
+                episode.end("hm")
+            assert time.monotonic() - killed < TAKEN_OVER_WITHIN
+            for n in range(18):
                 visit(agents[n % 2], told)
             wait_until(lambda: {leader_of(service) for service in others} <= {each.url for each in others})
             assert agents[1].status().ended == 40

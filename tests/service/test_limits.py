@@ -7,7 +7,6 @@ from contextlib import closing
 import pytest
 from operating import Running, bearer, operating, shop_with
 from serving import SHOP
-from starlette.requests import Request
 
 from tacit.service.errors import RefusedError
 from tacit.service.keys import Keys
@@ -28,10 +27,9 @@ def test_a_body_that_comes_too_slowly_is_given_up():
     async def receive():
         await asyncio.sleep(10)
 
-    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
     began = time.monotonic()
     with pytest.raises(RefusedError, match=r"arrives within 0.05 seconds, got 0 bytes") as refused:
-        asyncio.run(read_limited(request, 10, 0.05))
+        asyncio.run(read_limited(receive, 10, 0.05))
     assert (refused.value.status, refused.value.headers) == (408, {"connection": "close"})
     assert time.monotonic() - began < 5
 
@@ -41,7 +39,7 @@ def test_a_client_that_leaves_is_no_defect():
         return {"type": "http.disconnect"}
 
     with pytest.raises(RefusedError, match="left"):
-        asyncio.run(read_limited(Request({"type": "http", "method": "POST", "headers": []}, receive), 10, 1))
+        asyncio.run(read_limited(receive, 10, 1))
 
 
 def test_an_address_may_ask_so_often(tmp_path):
@@ -93,7 +91,7 @@ def test_a_rate_fills_up_again_and_keeps_few_buckets():
     ],
 )
 def test_clients_are_counted_by_address_and_of_ipv6_by_network(host, counted):
-    assert address_of(Request({"type": "http", "headers": [], "client": (host, 1)})) == counted
+    assert address_of({"client": (host, 1)}) == counted
 
 
 def test_there_are_so_many_agents(tmp_path):

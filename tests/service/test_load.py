@@ -1,13 +1,15 @@
 """The load generator, against a service in a process of its own."""
 
+import asyncio
 import json
 from collections import Counter
 
 import pytest
 from commanding import invoke
 from service_process import service_process
+from serving import listening
 
-from tacit.service.load import Load, Target, describe_agent, find_environment, read_response
+from tacit.service.load import Load, Loader, Target, describe_agent, find_environment, read_response
 
 
 @pytest.mark.compiled
@@ -34,7 +36,10 @@ def test_a_load_is_measured(tmp_path):
 def test_what_cannot_be_loaded_is_said():
     assert "no answer came" in invoke("load", "http://127.0.0.1:9", "--episodes", 1).output
     assert "plain HTTP" in invoke("load", "https://127.0.0.1", "--episodes", 1).output
-    assert "an environment is synthetic" in invoke("load", "http://127.0.0.1:9", "--env", "nothing").output
+    assert (
+        "an environment is booking, synthetic"
+        in invoke("load", "http://127.0.0.1:9", "--env", "nothing").output
+    )
     with pytest.raises(ValueError, match="with a `layout`"):
         describe_agent(find_environment("gymnasium.envs.toy_text.frozen_lake:FrozenLakeEnv"), 0)
 
@@ -51,3 +56,20 @@ def test_answers_come_in_pieces():
     assert Target.of("http://h:81/", "k").head == (
         b"host: h:81\r\ncontent-type: application/json\r\nauthorization: Bearer k\r\n"
     )
+
+
+def test_episodes_begin_no_faster_than_a_rate(tmp_path):
+    with listening(tmp_path) as (address, _):
+        loader = Loader(address, "paced")
+
+        async def run():
+            await loader.prepare(describe_agent(find_environment("synthetic"), seed=0))
+            return await loader.run(lambda: find_environment("synthetic"), 20, 8, seed=1, rate=40.0)
+
+        load = asyncio.run(run())
+    assert load.episodes == 20
+    assert load.seconds >= 19 / 40
+
+
+def test_people_who_book_are_conversations():
+    assert describe_agent(find_environment("booking"), 3) == {"text": {"horizon": 2}, "seed": 3}

@@ -107,7 +107,7 @@ def test_how_sure_decoded_rewards_are(tmp_path):
     with shop_with(tmp_path) as caller:
         host, told = caller.host, b'{"feedback":"hm","decoded":%s}'
         decoded = b'{"reward":0.1,"confidence":0.9,"low":0.0,"high":0.2}'
-        event = host._event("e", "end", {}, 0.0)._replace(body=told % decoded)
+        event = host._event("e", "end", {}, 0.0)._replace(body=told % decoded, said=None)
         caller.client.app.state.gate.metrics.observe(host, event)
         found = samples(caller.client)
         assert found["tacit_decoder_confidence_count", "shop"] == 1

@@ -100,6 +100,23 @@ def test_an_agent_is_made_learns_and_warns(tmp_path, opened):
     assert [each for each in opened.complaints if "422" not in each and "ERR_" not in each] == []
 
 
+def test_those_held_out_are_shown_beside_the_policy(tmp_path, opened):
+    with listening(tmp_path) as (address, _), Visitors(address, "tried") as visitors:
+        visitors.put(ONE_STEP | {"holdout": 0.4})
+        page = opened(f"{address}/#/tried")
+        visitors.come(240)
+        shown(page, "#fact-ended", "240")
+        shown(page, "#rewards-words", "held out, and stay at random, earn 0.")
+        shown(page, "#rewards-words", "better than chance")
+        assert page.locator("#chart .line-held").count() == 1
+        assert page.locator("#legend-held").is_visible()
+        assert "Those held out earned 0." in page.locator("#chart svg[role=img]").get_attribute("aria-label")
+        page.get_by_text("The numbers").click()
+        shown(page, "#windows", "held out")
+        view = page.locator("#rewards-words").inner_text()
+        assert opened.complaints == [], view
+
+
 def test_any_words_leave_the_page_whole(tmp_path, opened):
     with listening(tmp_path) as (address, _), Visitors(address, "words") as visitors:
         visitors.put(WORDS)
@@ -251,13 +268,13 @@ def test_colours_can_be_told_apart():
         dict(re.findall(r"--([\w-]+): (#\w{6});", part))
         for part in css.split("prefers-color-scheme: dark")[:2]
     ]
-    assert [len(theme) for theme in themes] == [16, 16]
+    assert [len(theme) for theme in themes] == [17, 17]
     for theme in themes:
         papers = [theme["paper"], theme["panel"]]
         for paper in papers:
             for text in ("ink", "faint", "accent"):
                 assert contrast(theme[text], paper) >= 4.5, (text, paper)
-            for line in ("heat", "uniform", "good", "warn"):
+            for line in ("heat", "uniform", "held", "good", "warn"):
                 assert contrast(theme[line], paper) >= 3, (line, paper)
             assert contrast(theme["ink"], mixed(theme["heat"], 0.38, paper)) >= 4.5
         for kind in ("good", "warn", "bad", "open"):

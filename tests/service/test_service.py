@@ -232,7 +232,9 @@ def test_what_nobody_answers_is_closed(tmp_path):
         clock.now += 86_401
         caller.begin("new", id="young")
         expired = caller.host.expire(clock.now)
-        assert [(event.episode, msgspec.json.decode(event.body)["silent"]) for event in expired] == [
+        assert [
+            (event.episode, msgspec.json.decode(event.body).get("silent", False)) for event in expired
+        ] == [
             ("silent", True),
             ("broken", False),
         ]
@@ -293,3 +295,23 @@ def test_what_could_not_be_kept_is_not_acknowledged_and_is_forgotten(tmp_path):
         wait_until(lambda: caller.client.get("/readyz").status_code == 200)
         assert caller.host.snapshot() == before
         assert caller.act("a", 1, "start").status_code == 200
+
+
+def test_a_request_that_breaks_off_inside_leaves_nothing_behind(tmp_path, monkeypatch):
+    with shop(tmp_path) as caller:
+        caller.begin("new", id="e")
+        caller.act("e", 1, "start")
+        caller.act("e", 2, "cart")
+        agent, end = caller.host.agent, caller.host.agent.end
+
+        def break_off(*told):
+            end(*told)
+            raise MemoryError
+
+        monkeypatch.setattr(agent, "end", break_off)
+        assert caller.hear("e", "thanks").status_code == 500
+        wait_until(lambda: caller.client.get("/readyz").status_code == 200)
+        assert caller.client.get("/v1/agents/shop/episodes/e").json()["ended"] is None
+        assert caller.hear("e", "hm").status_code == 200
+        before = caller.host.snapshot()
+    assert rebuilt(tmp_path) == before

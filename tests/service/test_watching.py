@@ -15,7 +15,7 @@ from tacit.service import watching
 from tacit.service.accounts import Account
 from tacit.service.bodies import DecodedBody, StepTaken
 from tacit.service.chance import estimate_chance, weigh_steps
-from tacit.service.history import FIRST_WINDOW, MOST_WINDOWS, History
+from tacit.service.history import FIRST_WINDOW, LEAST_HELD, MOST_WINDOWS, History
 from tacit.service.journal import JournalEvent
 from tacit.service.meanings import pick_remarks
 from tacit.service.page import page_routes, read_page
@@ -41,12 +41,12 @@ def told(number, episode, kind, body, position):
     return JournalEvent(number, episode, kind, msgspec.json.encode(body), 0.0, position)
 
 
-def events_of(rewards):
-    """Return the events of episodes that decoded to some rewards, None for one that did not."""
+def events_of(rewards, held=lambda n: False):
+    """Return the events of episodes that decoded to some rewards, None for one that did not; some are held out."""
     events = []
     for n, reward in enumerate(rewards):
         decoded = None if reward is None else {"reward": reward, "confidence": 1, "low": 0, "high": 1}
-        begun = {"number": n, "stage": "fast learning", "context": "new"}
+        begun = {"number": n, "stage": "fast learning", "context": "new", "held": held(n)}
         events.append(told(1, str(n), "begin", begun, 2 * n + 1))
         events.append(told(1, str(n), "end", {"feedback": "hm", "decoded": decoded}, 2 * n + 2))
     return events
@@ -189,7 +189,20 @@ def test_events_of_episodes_that_began_before_are_passed_over():
     events = events_of([1.0, 0.0])
     history = History()
     history.tell(events[1:])
-    assert [window.decoded for window in history.windows] == [1]
+    assert [window.played.decoded for window in history.windows] == [1]
+
+
+def test_those_held_out_are_counted_apart():
+    """Two in three are held out and earn nothing, the others earn 1."""
+    events = events_of([1.0 if k % 3 == 0 else 0.0 for k in range(300)], held=lambda k: k % 3 != 0)
+    history = History()
+    history.tell(events)
+    assert (history.lately().mean, history.held_out().mean) == (1.0, 0.0)
+    assert {window.held.mean for window in history.shown()} == {0.0}
+    assert sum(window.decoded for window in history.shown()) == 100
+    together = history.held_windows()
+    assert {window.mean for window in together} == {0.0}
+    assert min(window.decoded for window in together) >= LEAST_HELD
 
 
 def drawn(generator, n, chances, pleases):

@@ -54,15 +54,17 @@ function finding({ code, severity, where, evidence, remedy }) {
     make("p", {}, make("b", {}, "What to do: "), make("bdi", {}, remedy)));
 }
 
-function showRewards({ rewards, lately, uniform, status }) {
-  setText("rewards-words", rewardWords(lately, uniform, status));
-  drawRewards(find("chart"), rewards, uniform);
-  fill(find("windows"), rewards, () => [
-    tableHead("#episodes", "#decoded", "#reward"),
+function showRewards({ rewards, held_rewards, lately, held, uniform, status }) {
+  setText("rewards-words", rewardWords(lately, held, uniform, status));
+  drawRewards(find("chart"), rewards, held_rewards, uniform);
+  find("legend-held").hidden = held === null;
+  const heldOut = (each) => (held === null ? [] : [make("td", { class: "number" }, each.held === null ? "none" : interval(each.held))]);
+  fill(find("windows"), [rewards, held !== null], () => [
+    tableHead("#episodes", "#decoded", "#reward", ...(held === null ? [] : ["#held out"])),
     make("tbody", {}, ...rewards.map((each) => make("tr", {},
       make("td", { class: "number" }, `${count(each.first)} to ${count(each.last)}`),
       make("td", { class: "number" }, count(each.decoded)),
-      make("td", { class: "number" }, interval(each))))),
+      make("td", { class: "number" }, interval(each)), ...heldOut(each)))),
   ]);
 }
 
@@ -72,21 +74,25 @@ const MISTRUST = {
 };
 
 /** Say what the picture shows, and no more than it does. */
-function rewardWords(lately, uniform, status) {
+function rewardWords(lately, held, uniform, status) {
   if (lately === null) {
     return status.ended === 0 ? "Nobody has reacted yet." : "No reaction has been read as a reward or as none yet: first it must be learned what they mean.";
   }
   const trust = MISTRUST[status.verdict] ?? "";
   const now = `${trust}Lately it earns ${interval(lately)}, as it reads what people say.`;
+  if (held !== null) {
+    const apart = `Episodes that are held out, and stay at random, earn ${interval(held)} (${count(held.episodes)} of them).`;
+    return `${now} ${apart} ${trust === "" ? compare(lately, held) : ""}`;
+  }
   if (uniform === null) return `${now} What choosing at random would earn cannot be told from the episodes so far.`;
   const part = uniform.covered < 0.9 ? ` that covers ${percent(uniform.covered)} of what that would do` : "";
   const random = `Choosing at random would earn about ${interval(uniform)} (an estimate${part}).`;
   return `${now} ${random} ${trust === "" ? compare(lately, uniform) : ""}`;
 }
 
-function compare(lately, uniform) {
-  if (lately.low > uniform.high) return "It does better than chance.";
-  return lately.high < uniform.low ? "It does worse than chance." : "A difference to chance cannot be seen yet.";
+function compare(lately, chance) {
+  if (lately.low > chance.high) return "It does better than chance.";
+  return lately.high < chance.low ? "It does worse than chance." : "A difference to chance cannot be seen yet.";
 }
 
 function showProgress({ done, total, what, words, wanted }) {

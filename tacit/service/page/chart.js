@@ -1,4 +1,5 @@
-// The picture of decoded rewards: windows of episodes as a line with its band, and uniform play as another, dashed.
+// The picture of decoded rewards: windows of episodes as a line with its band, those that are held out as another,
+// dotted, and uniform play's estimate as a level, dashed.
 // It is drawn for the width that there is, so that words keep their size on a phone.
 
 import { count, fill, interval, share } from "./parts.js";
@@ -16,28 +17,28 @@ function shape(tag, attributes, text) {
 const drawings = new WeakMap();
 const resized = new ResizeObserver((entries) => entries.forEach(({ target }) => redraw(target)));
 
-/** Show windows and uniform play's estimate in a box, now and whenever its width changes. */
-export function drawRewards(box, windows, uniform) {
+/** Show windows, those held out and uniform play's estimate in a box, now and whenever its width changes. */
+export function drawRewards(box, windows, held, uniform) {
   if (!drawings.has(box)) resized.observe(box);
-  drawings.set(box, { windows, uniform });
+  drawings.set(box, { windows, held, uniform });
   redraw(box);
 }
 
 function redraw(box) {
-  const { windows, uniform } = drawings.get(box);
+  const { windows, held, uniform } = drawings.get(box);
   const size = { width: box.clientWidth, height: box.clientHeight };
   if (size.width === 0) return;
-  fill(box, { windows, uniform, size }, () => [draw(windows, uniform, size)]);
+  fill(box, { windows, held, uniform, size }, () => [draw(windows, held, uniform, size)]);
 }
 
-function draw(windows, uniform, { width, height }) {
+function draw(windows, held, uniform, { width, height }) {
   const last = windows.length ? windows.at(-1).last : 100;
   const x = (episode) => ROOM.left + (episode / last) * (width - ROOM.left - ROOM.right);
   const y = (reward) => ROOM.top + (1 - reward) * (height - ROOM.top - ROOM.bottom);
-  const svg = shape("svg", { role: "img", "aria-label": inWords(windows, uniform), viewBox: `0 0 ${width} ${height}` });
+  const svg = shape("svg", { role: "img", "aria-label": inWords(windows, held, uniform), viewBox: `0 0 ${width} ${height}` });
   svg.append(...axes(x, y, last, width, height));
   if (uniform !== null) svg.append(...level(uniform, x, y, last));
-  svg.append(...curve(windows, x, y));
+  svg.append(...curve(held, x, y, "-held"), ...curve(windows, x, y, ""));
   if (windows.length === 0) svg.append(shape("text", { class: "tick", x: width / 2, y: height / 2, "text-anchor": "middle" }, "nothing decoded yet"));
   return svg;
 }
@@ -72,23 +73,24 @@ function level({ mean, low, high }, x, y, last) {
   ];
 }
 
-function curve(windows, x, y) {
+function curve(windows, x, y, kind) {
   if (windows.length === 0) return [];
   const middle = ({ first, last }) => x((first + last) / 2);
   const upper = windows.map((each) => `${middle(each)},${y(each.high)}`);
   const lower = windows.map((each) => `${middle(each)},${y(each.low)}`).reverse();
   const line = windows.map((each) => `${middle(each)},${y(each.mean)}`);
-  const dots = windows.length > 40 ? [] : windows.map((each) => shape("circle", { class: "dot", cx: middle(each), cy: y(each.mean), r: 3 }));
+  const dots = windows.length > 40 ? [] : windows.map((each) => shape("circle", { class: `dot${kind}`, cx: middle(each), cy: y(each.mean), r: 3 }));
   return [
-    shape("polygon", { class: "band", points: [...upper, ...lower].join(" ") }),
-    shape("polyline", { class: "line", points: line.join(" ") }),
+    shape("polygon", { class: `band${kind}`, points: [...upper, ...lower].join(" ") }),
+    shape("polyline", { class: `line${kind}`, points: line.join(" ") }),
     ...dots,
   ];
 }
 
-function inWords(windows, uniform) {
+function inWords(windows, heldOut, uniform) {
   if (windows.length === 0) return "Nothing has been decoded yet.";
   const [first, last] = [windows[0], windows.at(-1)];
   const random = uniform === null ? "" : ` Choosing at random is estimated at ${interval(uniform)}.`;
-  return `Decoded reward from ${share(first.mean)} at first to ${interval(last)} in the latest episodes.${random}`;
+  const held = heldOut.length === 0 ? "" : ` Those held out earned ${interval(heldOut.at(-1))}.`;
+  return `Decoded reward from ${share(first.mean)} at first to ${interval(last)} in the latest episodes.${held}${random}`;
 }
