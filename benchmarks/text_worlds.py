@@ -1,10 +1,10 @@
 """Tacit where requests, candidates and remarks are sentences: six worlds of one turn, errands of several, noise.
 
 Four candidates out of a catalogue, one turn, or errands of three and four turns. For each family of worlds and
-300, 1,000 and 3,000 episodes: what is earned online over all episodes, in the last tenth and, by the best candidate, of people who
-come afterwards; what a policy earns that is trained on a uniform log; beside it a learner that sees the reward, and
-uniform play; how far decoded and true reward are apart; how well confidence is calibrated; what the verdict is. Worlds
-are drawn by seed. Those that judge have other catalogues, phrasings and remarks than those that `--choose` draws.
+300, 1,000 and 3,000 episodes: what is earned online over all episodes, in the last tenth and, by the best candidate, of
+people who come afterwards; what a policy earns that is trained on a uniform log; beside it a learner that sees the
+reward, and uniform play; how far decoded and true reward are apart; how well confidence is calibrated; what the verdict
+is. Worlds are drawn by seed. Those that judge have other catalogues, phrasings and remarks than `--choose` draws.
 
 Run: python benchmarks/text_worlds.py [--choose] [--families tools style.plain] [--seeds 3] [--episodes 300 1000]
      [--learners tacit tacit.logs] [--alone] [--jobs 2] [--out FILE]. Every result is written as soon as it is there;

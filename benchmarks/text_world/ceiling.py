@@ -3,8 +3,8 @@
 Features are those of MiniLM's vectors: the candidate c, request and profile r, what was said last h, all products
 c x r, c x h and c x r x h, which candidate it is, and how alike it is to each of the others (echo). They are never
 written out: a kernel is a sum of products of inner products. Which of them count, and the ridge, are chosen by leaving
-one out. Earlier turns regress on the best value that the next one has (fitted Q iteration). While it learns it draws by inverse-gap
-weights, and it fits anew whenever it has seen a third more.
+one out. Earlier turns regress on the best value that the next one has (fitted Q iteration). While it learns it draws by
+inverse-gap weights, and it fits anew whenever it has seen a third more.
 """
 
 from __future__ import annotations
@@ -176,7 +176,8 @@ def fit_values(seen: Seen, targets: FloatArray) -> Values:
     rows = centre(seen, middle) if centred else seen
     alike = kernel(rows, rows, mix)
     alike[np.diag_indices_from(alike)] += ridge
-    return Values(mix, middle if centred else None, rows, np.linalg.solve(alike, targets - mean), mean)
+    weights: FloatArray = np.linalg.solve(alike, targets - mean).astype(np.float64)
+    return Values(mix, middle if centred else None, rows, weights, mean)
 
 
 def middle_of(seen: Seen) -> Middle:

@@ -33,12 +33,13 @@ rentals|I need it for one weekend only.|I do not want to own it, just borrow it.
 sales|I want a new one of my own.|I have never had one.
 returns|I bought it here and do not want it any more.|It was a gift that I cannot use.""".splitlines()
 """Each a counter and two ways to say that it is the right one."""
-ASPECTS = """colour|Which colour do you prefer?|I am torn between shades.|All looks so grey to me.|green,red,blue,yellow,black
-size|How large should it be?|Is mine a big or a small one?|Space is a problem at our place.|tiny,small,middling,large,huge
-price|What may it cost?|I have to look at my purse.|I must not ruin myself.|ten-euro,fifty-euro,ninety-euro,thousand-euro,free
-material|What should it be made of?|Some surfaces give me a rash.|It has to feel right.|wooden,leather,steel,cotton,glass
-delivery|When do you need it?|I cannot wait very long.|There is a date to be kept.|same-day,overnight,weekly,monthly,yearly
-origin|From where should it come?|I care about who makes things.|Not every maker is welcome.|Danish,Italian,Japanese,Turkish,Mexican""".splitlines()
+ASPECTS = """colour|Which colour do you prefer?|I am torn between shades.|It looks grey.|green,red,blue,yellow,black
+size|How large should it be?|Is mine a big or a small one?|Space is a problem.|tiny,small,middling,large,huge
+price|What may it cost?|My purse is thin.|I must not ruin myself.|ten-euro,fifty-euro,ninety-euro,thousand-euro,free
+material|What should it be made of?|Some surfaces itch.|It has to feel right.|wooden,leather,steel,cotton,glass
+delivery|When do you need it?|I cannot wait long.|There is a date to keep.|same-day,overnight,weekly,monthly,yearly
+origin|From where should it come?|I care who makes things.|Which maker?|Danish,Italian,Japanese,Turkish,Thai
+""".strip().splitlines()
 """Each an aspect, the question about it, two ways to be unsure about it, and five wishes."""
 TELLS = (
     "Make it the {} one.",
@@ -121,9 +122,9 @@ class Errand:
                 self._chance, self._aspects[self._right[2]][2:4] if self._good else words.puzzled
             )
         elif kind == "aspect":
-            told = self._good and choice == self._right[2]
+            tells = self._good and choice == self._right[2]
             wish = draw_one(self._chance, words.tells).format(self._wishes[self._wish])
-            self.heard = wish[0].upper() + wish[1:] if told else draw_one(self._chance, words.vague)
+            self.heard = wish[0].upper() + wish[1:] if tells else draw_one(self._chance, words.vague)
         self._turn += 1
         if self._turn == len(self._turns):
             return True
@@ -178,10 +179,10 @@ def draw_errands(
         draw_one(chance, half_of(LEADS, judging)),
         draw_one(chance, half_of(OFFERS, judging)),
     )
-    tables = [
+    departments, counters, aspects = (
         tuple(line.split("|") for line in half_of(rows, judging)) for rows in (DEPARTMENTS, COUNTERS, ASPECTS)
-    ]
-    return Errands(*tables, sentences=words, horizon=horizon, manners=manners)
+    )
+    return Errands(departments, counters, aspects, words, horizon, manners)
 
 
 def _pick(chance: np.random.Generator, rows: Sequence[Sequence[str]], count: int) -> list[Sequence[str]]:

@@ -8,7 +8,7 @@ from text_world.halves import draw_some, half_of
 from text_world.openings import OPENINGS
 from text_world.visits import Pairs
 
-FAULTS = """The screen stays black.|Nothing happens at all, no light, no sound.|Check that the power cable is plugged in.
+FAULTS = """The screen stays black.|Nothing happens at all, no light, no sound.|Check that the cable is plugged in.
 Everything I type appears in capitals.|My letters are all shouting.|Press Caps Lock once.
 Pages take forever to appear.|Videos stop to load every few seconds.|Restart the router.
 It says I have no right to come in.|My secret word is refused.|Reset your password through the link in the mail.

@@ -172,7 +172,8 @@ def play_logs(task: Task, report: Report) -> dict[str, Any]:
         learner = SeesReward(sentences(), world.horizon)
         learner.take_log([(line.turns, line.reward) for line in log])
         ceiling = CeilingPlayer(learner, np.random.default_rng([task.seed, 3]))
-        measured, player = ceiling.verdict(), ceiling
+        measured = ceiling.verdict()
+        player: Player = ceiling
     else:
         model = tacit.fit([line.logged for line in log])
         labels = list(model.label([line.logged for line in log]))

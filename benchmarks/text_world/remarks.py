@@ -213,8 +213,10 @@ class Manners:
 
 def draw_remarks(chance: np.random.Generator, judging: bool) -> Remarks:
     """Return the remarks of a world: between 12 and 24 of each side, none that is said in the other half."""
-    sides = (draw_some(chance, half_of(words, judging), 12) for words in (PLEASED, DISPLEASED))
-    return Remarks(*(tuple(side) for side in sides), neutral=half_of(NEUTRAL, judging))
+    pleased, displeased = (
+        tuple(draw_some(chance, half_of(side, judging), 12)) for side in (PLEASED, DISPLEASED)
+    )
+    return Remarks(pleased, displeased, half_of(NEUTRAL, judging))
 
 
 def draw_voice(chance: np.random.Generator, judging: bool, kind: str) -> Voice:

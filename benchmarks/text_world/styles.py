@@ -34,9 +34,9 @@ STYLES = {
     "short": ("{}.", "Short: {}.", "In brief, {}.", "{}. Done."),
     "long": (
         "Let me go through this step by step: {}. There is a reason for it, which goes back some years, and there are"
-        " a few exceptions that are worth knowing, so I describe all of them below, one after the other, with examples.",
+        " a few exceptions worth knowing, so I describe all of them below, one after the other, with examples.",
         "A full account: {}. To begin with, this was not always so; the rules changed twice, and each change has its"
-        " own story. After that I explain what follows from it in ordinary cases, in rare ones, and what others have done.",
+        " own story. After that I explain what follows from it in ordinary cases, in rare ones, and what others did.",
         "In all detail, {}. First some background, then the particulars, then a list of what may go wrong and how it"
         " can be avoided; at the end you find sources, further reading, and the history of the matter from the start.",
         "Settle in: {}. I shall lay out how this came about, why it is done so, what the alternatives are, what each"

@@ -17,12 +17,16 @@ N_CANDIDATES = 4
 class Visit(Protocol):
     """One conversation as it goes on: who came, what was said last, what is on offer, and in the end the reward."""
 
-    request: str
-    profile: str
-    ironic: bool
-    heard: str
-    offer: tuple[str, ...]
-
+    @property
+    def request(self) -> str: ...
+    @property
+    def profile(self) -> str: ...
+    @property
+    def ironic(self) -> bool: ...
+    @property
+    def heard(self) -> str: ...
+    @property
+    def offer(self) -> tuple[str, ...]: ...
     def step(self, choice: int) -> bool: ...
     def rewards(self) -> tuple[int, ...]: ...
 
@@ -36,9 +40,10 @@ def context_of(visit: Visit) -> dict[str, str]:
 class World(Protocol):
     """People and what can be offered to them; `uniform` is what uniform play earns."""
 
-    horizon: int
-    uniform: float
-
+    @property
+    def horizon(self) -> int: ...
+    @property
+    def uniform(self) -> float: ...
     def draw_visit(self, chance: np.random.Generator) -> Visit: ...
 
 
