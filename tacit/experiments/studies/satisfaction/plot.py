@@ -1,0 +1,53 @@
+"""The picture of the satisfaction study: of the replies with the highest labels, how many people were satisfied."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import PercentFormatter
+
+from tacit.experiments.studies.satisfaction.task import SatisfactionSweep
+from tacit.experiments.study import Runs
+from tacit.reports.palette import COLOURS, DPI, OTHER, draw_band, draw_level, label_ends, words
+
+LINES = {
+    "tacit": COLOURS["tacit"],
+    "tacit_replayed": COLOURS["tacit_fast"],
+    "tacit_acts": COLOURS["last_step_igl"],
+    "kind_words": COLOURS["universal_judge"],
+}
+"""The colours; `majority` says the same of every reply, and is the level."""
+
+
+def draw_satisfaction(sweep: SatisfactionSweep, runs: Runs) -> Canvas:
+    """Return the picture: one panel for each part, one below the other."""
+    canvas = Canvas(figsize=(8.2, 3.7 * len(sweep.parts)), dpi=DPI, layout="constrained")
+    panels = canvas.subplots(len(sweep.parts), 1, squeeze=False).flat
+    for axes, part in zip(panels, sweep.parts, strict=True):
+        _draw_panel(axes, sweep, runs, part)
+    return canvas
+
+
+def _draw_panel(axes: Axes, sweep: SatisfactionSweep, runs: Runs, part: str) -> None:
+    ends: dict[str, tuple[float, str]] = {}
+    for learner in sweep.learners:
+        if learner == "majority":
+            continue
+        curves = [result["curves"] for result in runs.of(part, learner)]
+        values = np.array([curve["rewarded"] for curve in curves])
+        colour = LINES.get(learner, OTHER)
+        draw_band(axes, curves[0]["kept"][::-1], values[:, ::-1], colour, learner)
+        ends[words(learner)] = float(values[:, 0].mean()), colour
+    base = np.mean([result["scalars"]["rewarded"] for result in runs.of(part, sweep.learners[-1])])
+    draw_level(axes, float(base), "of all that were rated above or below 3")
+    axes.set(
+        xlim=(1.0, 0.05),
+        xlabel="share of replies kept, those with the highest labels",
+        ylabel="rated above 3",
+    )
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_title(part, fontweight="bold")
+    axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
+    label_ends(axes, ends)
