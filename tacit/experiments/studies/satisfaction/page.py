@@ -17,7 +17,7 @@ SHOWN = "tacit"
 LEARNER_WORDS = {
     "tacit": "Each reply beside three that answered other people, in a random order. The reply itself was not drawn"
     " at random, so what is learned is how words differ after replies that fit and after replies that do not.",
-    "tacit_replayed": "Four replies to the same act of a user, one of them drawn by a coin, so that its chance is known;"
+    "tacit_replayed": "Four replies to the same act of a user, one of them drawn by a coin, so its chance is known;"
     " what follows is what its own hearer said.",
     "tacit_acts": "Dialogue acts as actions, read by the part of Tacit for tables; chances are estimated.",
     "kind_words": "A rule: kind words are a reward, unkind ones are none, the rest says nothing.",
