@@ -142,8 +142,16 @@ def write_calibration(rows: Sequence[Row]) -> Iterator[str]:
         if labels:
             off = abs(sure - right) / labels
             bounds = f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}"
-            missed = "" if off <= CALIBRATED else " MISSED"
+            missed = (
+                "" if off <= CALIBRATED else " MISSED" if is_off(labels, sure, right) else " too few to tell"
+            )
             yield f"{bounds:<14}{labels:>9,.0f}{sure / labels:>8.3f}{right / labels:>8.3f}{missed}"
+
+
+def is_off(labels: float, sure: float, right: float) -> bool:
+    """Return whether confidence is further off than it may be, and by more than two standard errors of the labels."""
+    mean = sure / labels
+    return abs(sure - right) / labels > CALIBRATED + 2 * sqrt(mean * (1 - mean) / labels)
 
 
 def _passed(what: str, value: object, passed: bool) -> str:

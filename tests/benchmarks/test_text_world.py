@@ -13,7 +13,7 @@ from text_world.families import FAMILIES, NOISE, SPEAKERS, WISHES, draw_world
 from text_world.halves import CHOOSE, JUDGE
 from text_world.logs import draw_log, score_labels
 from text_world.playing import CEILING, OURS, Task, choose_fresh, play_one
-from text_world.table import check_row, is_below, write_calibration, write_table, write_warnings
+from text_world.table import check_row, is_below, is_off, write_calibration, write_table, write_warnings
 
 SEED = CHOOSE + 500_000
 JUDGING = JUDGE + 500_000
@@ -197,7 +197,9 @@ def test_calibration_counts_labels_by_tenth():
     assert scored["calibration"][9] == [48, pytest.approx(45.6), 48.0]
     assert scored["calibration"][5] == [1, 0.55, 0.0]
     lines = list(write_calibration([{"family": "tools.plain", **scored}]))
-    assert [line.endswith("MISSED") for line in lines[1:]] == [True, True]
+    assert [line.endswith("too few to tell") for line in lines[1:]] == [True, True]
+    assert is_off(1000, 950.0, 1000.0)
+    assert not is_off(1000, 950.0, 970.0)
 
 
 def row(family, learner, **numbers):
