@@ -22,7 +22,7 @@ FIELDS = 4
 
 
 @dataclass(frozen=True)
-class Place:
+class RatedReply:
     """A reply and what came of it: the user's words and act before, the reply and its act, their words after."""
 
     dialogue: int
@@ -55,7 +55,7 @@ def find_parts(directory: str | Path | None = None) -> dict[str, Path]:
     return found
 
 
-def read_places(path: Path) -> tuple[Place, ...]:
+def read_places(path: Path) -> tuple[RatedReply, ...]:
     """Return every rated reply of a part; raise CorporaError with the line of what is not in its form.
 
     >>> import tempfile
@@ -68,7 +68,7 @@ def read_places(path: Path) -> tuple[Place, ...]:
     ('Where?', 'In Bath.', 3.5)
     """
     return tuple(
-        Place(number, before[1], before[2], reply[1], reply[2], after[1], _mean(after[3], path))
+        RatedReply(number, before[1], before[2], reply[1], reply[2], after[1], _mean(after[3], path))
         for number, dialogue in enumerate(_dialogues(path))
         for before, reply, after in zip(dialogue, dialogue[1:], dialogue[2:], strict=False)
         if (before[0], reply[0], after[0]) == ("USER", "SYSTEM", "USER")

@@ -20,7 +20,7 @@ LEARNER_WORDS = {
     "tacit_replayed": "Four replies to the same act of a user, one of them drawn by a coin, so its chance is known;"
     " what follows is what its own hearer said.",
     "tacit_acts": "Dialogue acts as actions, read by the part of Tacit for tables; chances are estimated.",
-    "kind_words": "A rule: kind words are a reward, unkind ones are none, the rest says nothing.",
+    "universal_judge": "A rule: kind words are a reward, unkind ones are none, the rest says nothing.",
     "majority": "Is told all ratings, and says of every reply what is true of most: what agreement alone is worth.",
 }
 

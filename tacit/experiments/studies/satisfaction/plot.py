@@ -15,7 +15,7 @@ LINES = {
     "tacit": COLOURS["tacit"],
     "tacit_replayed": COLOURS["tacit_fast"],
     "tacit_acts": COLOURS["last_step_igl"],
-    "kind_words": COLOURS["universal_judge"],
+    "universal_judge": COLOURS["universal_judge"],
 }
 """The colours; `majority` says the same of every reply, and is the level."""
 
@@ -39,15 +39,12 @@ def _draw_panel(axes: Axes, sweep: SatisfactionSweep, runs: Runs, part: str) -> 
         colour = LINES.get(learner, OTHER)
         draw_band(axes, curves[0]["kept"][::-1], values[:, ::-1], colour, learner)
         ends[words(learner)] = float(values[:, 0].mean()), colour
-    base = np.mean([result["scalars"]["rewarded"] for result in runs.of(part, sweep.learners[-1])])
-    draw_level(axes, float(base), "of all that were rated above or below 3")
-    axes.set(
-        xlim=(1.0, 0.05),
-        xlabel="share of replies kept, those with the highest labels",
-        ylabel="rated above 3",
-    )
+    base = float(np.mean([result["scalars"]["rewarded"] for result in runs.of(part, sweep.learners[-1])]))
+    draw_level(axes, base, "")
+    axes.set(xlim=(1.0, 0.05), ylim=(0.0, 1.03))
+    axes.set(xlabel="share of replies kept, those with the highest labels", ylabel="rated above 3")
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_title(part, fontweight="bold")
+    axes.set_title(f"{part}: of the replies not rated 3, {base:.0%} were rated above it (dashed)")
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
     label_ends(axes, ends)

@@ -1,4 +1,4 @@
-"""Three ways to make log lines of rated replies, and two rules to compare with.
+"""Three ways to make log lines of rated replies.
 
 A logged reply was not drawn at random, and inverse kinematics rests on actions that were. What each way can identify:
 
@@ -12,45 +12,37 @@ A logged reply was not drawn at random, and inverse kinematics rests on actions 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.envs.satisfaction import Place
+from tacit.envs.satisfaction import RatedReply
 from tacit.logs.episode import LoggedEpisode, LoggedStep
 
 N_CANDIDATES = 4
-KIND = re.compile(
-    r"\b(thanks?|thank you|great|perfect|good|awesome|wonderful|nice|excellent|lovely|cool|sounds? good|love)\b",
-    re.I,
-)
-UNKIND = re.compile(
-    r"\b(no|not|n't|wrong|don't|isn't|bad|never|nope|incorrect|other|else|instead|sorry)\b", re.I
-)
 
 
-class Reading(NamedTuple):
+class RatedLog(NamedTuple):
     """Log lines, and of each the place that its feedback was said at."""
 
     logs: tuple[LoggedEpisode, ...]
-    places: tuple[Place, ...]
+    places: tuple[RatedReply, ...]
 
 
-def beside_strangers(places: Sequence[Place], chance: np.random.Generator) -> Reading:
+def beside_strangers(places: Sequence[RatedReply], chance: np.random.Generator) -> RatedLog:
     """Return each reply among three that answered other people."""
     logs = []
     for n, place in enumerate(places):
         offered = _with_others(place, places, chance)
         logs.append(_line(n, place, place, [one.reply for one in offered]))
-    return Reading(tuple(logs), tuple(places))
+    return RatedLog(tuple(logs), tuple(places))
 
 
-def replayed(places: Sequence[Place], chance: np.random.Generator) -> Reading:
+def replayed(places: Sequence[RatedReply], chance: np.random.Generator) -> RatedLog:
     """Return, of each request, one of four replies that followed the same act, and what its own hearer said."""
-    alike: dict[str, list[Place]] = defaultdict(list)
+    alike: dict[str, list[RatedReply]] = defaultdict(list)
     for place in places:
         alike[place.asked].append(place)
     logs, heard = [], []
@@ -62,33 +54,25 @@ def replayed(places: Sequence[Place], chance: np.random.Generator) -> Reading:
         taken = offered[int(chance.integers(N_CANDIDATES))]
         logs.append(_line(n, place, taken, [one.reply for one in offered]))
         heard.append(taken)
-    return Reading(tuple(logs), tuple(heard))
+    return RatedLog(tuple(logs), tuple(heard))
 
 
-def by_act(places: Sequence[Place], chance: np.random.Generator) -> Reading:
+def by_act(places: Sequence[RatedReply], chance: np.random.Generator) -> RatedLog:
     """Return acts as actions, with no word on the chance of them."""
     logs = [
         LoggedEpisode(n, "anybody", (LoggedStep(place.asked or "-", place.act or "-"),), place.said)
         for n, place in enumerate(places)
     ]
-    return Reading(tuple(logs), tuple(places))
+    return RatedLog(tuple(logs), tuple(places))
 
 
 READINGS = {"tacit": beside_strangers, "tacit_replayed": replayed, "tacit_acts": by_act}
 """By learner."""
 
 
-def judge_kind_words(said: str) -> float | None:
-    """Return 1 for kind words, 0 for unkind ones, None where there are neither or both.
-
-    >>> [judge_kind_words(said) for said in ("Great, thanks!", "No, the 14th.", "Two people.")]
-    [1.0, 0.0, None]
-    """
-    kind, unkind = bool(KIND.search(said)), bool(UNKIND.search(said))
-    return None if kind == unkind else float(kind)
-
-
-def _with_others(place: Place, pool: Sequence[Place], chance: np.random.Generator) -> list[Place]:
+def _with_others(
+    place: RatedReply, pool: Sequence[RatedReply], chance: np.random.Generator
+) -> list[RatedReply]:
     offered = {place.reply: place}
     while len(offered) < N_CANDIDATES:
         other = pool[int(chance.integers(len(pool)))]
@@ -97,6 +81,6 @@ def _with_others(place: Place, pool: Sequence[Place], chance: np.random.Generato
     return [found[int(n)] for n in chance.permutation(N_CANDIDATES)]
 
 
-def _line(number: int, asked: Place, taken: Place, offered: Sequence[str]) -> LoggedEpisode:
+def _line(number: int, asked: RatedReply, taken: RatedReply, offered: Sequence[str]) -> LoggedEpisode:
     step = LoggedStep(asked.request, taken.reply, tuple(offered), 1 / N_CANDIDATES)
     return LoggedEpisode(number, {"request": asked.request}, (step,), taken.said)

@@ -25,14 +25,14 @@ SCALARS = (
 """What is known of each run."""
 
 
-class Labels(NamedTuple):
+class ReadRewards(NamedTuple):
     """What a learner made of each place: a reward (NaN: none), and whether it stands by it."""
 
     rewards: FloatArray
     sure: BoolArray
 
 
-def score(labels: Labels, ratings: FloatArray) -> dict[str, Any]:
+def score_labels(labels: ReadRewards, ratings: FloatArray) -> dict[str, Any]:
     """Return scalars and the curve of one run; places of a middling rating are left out."""
     clear = ratings != MIDDLE
     rewarded = ratings[clear] > MIDDLE

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from tacit.engines.task import Report
-from tacit.envs.satisfaction import Place
-from tacit.experiments.studies.satisfaction.readings import READINGS, judge_kind_words
-from tacit.experiments.studies.satisfaction.scoring import MIDDLE, Labels, score
+from tacit.envs.satisfaction import RatedReply
+from tacit.experiments.studies.satisfaction.readings import READINGS
+from tacit.experiments.studies.satisfaction.scoring import MIDDLE, ReadRewards, score_labels
 from tacit.experiments.tasks import Played, StudyTask
 from tacit.offline.fit import fit
+from tacit.text.judges import judge_kind_words
 
-LEARNERS = (*READINGS, "kind_words", "majority")
+LEARNERS = (*READINGS, "universal_judge", "majority")
+NEITHER = 0.5
+"""What the rule about kind words says where there are none."""
 LEAST = 120
 """Replies below which there is nothing to fit."""
 SHOWN = 12
@@ -28,7 +31,7 @@ class SatisfactionSweep:
     """Learners x parts of the collection; each seed draws `places` rated replies of a part."""
 
     places: int = 1_000
-    parts: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
+    parts: Mapping[str, tuple[RatedReply, ...]] = field(default_factory=dict)
     learners: tuple[str, ...] = LEARNERS
     notes: tuple[str, ...] = ()
 
@@ -49,23 +52,22 @@ def play_satisfaction(sweep: SatisfactionSweep, task: StudyTask, report: Report)
     places = tuple(everything[int(n)] for n in drawn)
     told: dict[str, Any] = {"verdict": "", "findings": []}
     if task.learner in READINGS:
-        places, labels, told = read(task.learner, places, chance)
-    elif task.learner == "kind_words":
-        judged = [judge_kind_words(place.said) for place in places]
-        rewards = np.array([np.nan if one is None else one for one in judged], dtype=np.float64)
-        labels = Labels(rewards, ~np.isnan(rewards))
+        places, labels, told = read_replies(task.learner, places, chance)
+    elif task.learner == "universal_judge":
+        rewards = np.array([judge_kind_words(place.said) for place in places])
+        labels = ReadRewards(rewards, rewards != NEITHER)
     else:  # it is told the ratings, of all: what agreement is worth
         ratings = np.array([place.rating for place in places])
         most = float((ratings > MIDDLE).sum() >= (ratings < MIDDLE).sum())
-        labels = Labels(np.full(len(places), most), np.ones(len(places), dtype=np.bool_))
+        labels = ReadRewards(np.full(len(places), most), np.ones(len(places), dtype=np.bool_))
     report(len(drawn), "read")
-    scored = score(labels, np.array([place.rating for place in places]))
-    return Played(scored | told | {"examples": pick_examples(places, labels)})
+    scored = score_labels(labels, np.array([place.rating for place in places]))
+    return Played(scored | told | {"examples": pick_replies(places, labels)})
 
 
-def read(
-    learner: str, places: tuple[Place, ...], chance: np.random.Generator
-) -> tuple[tuple[Place, ...], Labels, dict[str, Any]]:
+def read_replies(
+    learner: str, places: tuple[RatedReply, ...], chance: np.random.Generator
+) -> tuple[tuple[RatedReply, ...], ReadRewards, dict[str, Any]]:
     """Return what Tacit makes of the places, read in one way, and what it says of itself."""
     reading = READINGS[learner](places, chance)
     model = fit(list(reading.logs))
@@ -80,10 +82,10 @@ def read(
         "verdict": model.certificate.verdict,
         "findings": [f"{finding.severity}: {finding.code}" for finding in model.certificate.findings],
     }
-    return reading.places, Labels(np.array(rewards, dtype=np.float64), np.array(sure)), told
+    return reading.places, ReadRewards(np.array(rewards, dtype=np.float64), np.array(sure)), told
 
 
-def pick_examples(places: tuple[Place, ...], labels: Labels) -> list[dict[str, Any]]:
+def pick_replies(places: tuple[RatedReply, ...], labels: ReadRewards) -> list[dict[str, Any]]:
     """Return a few places with what was made of them: those with the highest labels, and those with the lowest."""
     known = np.flatnonzero(~np.isnan(labels.rewards))
     order = known[np.argsort(-labels.rewards[known], kind="stable")]

@@ -10,8 +10,8 @@ from study_samples import ignore
 from tacit.envs.satisfaction import read_places
 from tacit.experiments.studies.satisfaction import task as tasks
 from tacit.experiments.studies.satisfaction.readings import READINGS, beside_strangers, by_act, replayed
-from tacit.experiments.studies.satisfaction.scoring import Labels, keep_best, score
-from tacit.experiments.studies.satisfaction.task import SatisfactionSweep, pick_examples, play_satisfaction
+from tacit.experiments.studies.satisfaction.scoring import ReadRewards, keep_best, score_labels
+from tacit.experiments.studies.satisfaction.task import SatisfactionSweep, pick_replies, play_satisfaction
 from tacit.experiments.tasks import StudyTask
 
 
@@ -68,8 +68,8 @@ def test_no_rating_reaches_a_log_line(places):
 
 def test_scores_are_those_worked_out_by_hand():
     ratings = np.array([4.0, 4.0, 2.0, 2.0, 3.0])
-    labels = Labels(np.array([0.9, 0.2, 0.1, np.nan, 1.0]), np.array([True, True, False, True, True]))
-    scalars = score(labels, ratings)["scalars"]
+    labels = ReadRewards(np.array([0.9, 0.2, 0.1, np.nan, 1.0]), np.array([True, True, False, True, True]))
+    scalars = score_labels(labels, ratings)["scalars"]
     assert scalars == {
         "decoded": 0.5,  # two of four that were rated clearly
         "agreement": 0.5,
@@ -109,7 +109,7 @@ def test_words_are_understood_where_replies_that_fit_are_liked_and_control_shuff
 def test_examples_are_the_highest_and_the_lowest_labels(places):
     rewards = np.linspace(0, 1, len(places))
     rewards[0] = np.nan
-    shown = pick_examples(places, Labels(rewards, np.ones(len(places), dtype=bool)))
+    shown = pick_replies(places, ReadRewards(rewards, np.ones(len(places), dtype=bool)))
     assert [one["decoded"] for one in shown] == sorted((one["decoded"] for one in shown), reverse=True)
     assert len(shown) == tasks.SHOWN
     assert shown[0]["decoded"] == 1.0
