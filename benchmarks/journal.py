@@ -8,7 +8,7 @@ import json
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -36,6 +36,16 @@ class Run(Protocol):
     def learner(self) -> str: ...
     @property
     def episodes(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run with no more to it."""
+
+    family: str
+    seed: int
+    learner: str
+    episodes: int
 
 
 RunT = TypeVar("RunT", bound=Run)

@@ -17,10 +17,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from journal import Journal, digest_code, digest_packages, is_asked, make_parser, play_open
+from journal import Journal, Task, digest_code, digest_packages, is_asked, make_parser, play_open
 from text_world.families import FAMILIES, LENGTHS
 from text_world.halves import CHOOSE, JUDGE
-from text_world.playing import CEILING, OURS, Task, make_work
+from text_world.playing import CEILING, OURS, make_work
 from text_world.table import write_table
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from journal import Task
 
 import tacit
 from tacit.base.arrays import FloatArray
@@ -33,16 +33,6 @@ TRIES = 40
 REPORT_EVERY = 100
 OURS, CEILING = ("tacit", "tacit.logs"), ("sees_reward", "sees_reward.logs")
 """Learners: online, and from a uniform log; those that see the reward likewise."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One run: a learner in the world of a family and seed, for so many episodes."""
-
-    family: str
-    seed: int
-    learner: str
-    episodes: int
 
 
 class Played(NamedTuple):

@@ -6,13 +6,14 @@ import warnings
 import numpy as np
 import pytest
 import text_worlds
+from journal import Task
 from text_world import ceiling, playing
 from text_world.ceiling import SeesReward
 from text_world.errands import draw_errands
 from text_world.families import FAMILIES, NOISE, SPEAKERS, WISHES, draw_world
 from text_world.halves import CHOOSE, JUDGE
 from text_world.logs import draw_log, score_labels
-from text_world.playing import CEILING, OURS, Task, choose_fresh, play_one
+from text_world.playing import CEILING, OURS, choose_fresh, play_one
 from text_world.table import check_row, is_below, is_off, write_calibration, write_table, write_warnings
 
 SEED = CHOOSE + 500_000
