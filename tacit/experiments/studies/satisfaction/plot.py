@@ -20,6 +20,10 @@ LINES = {
 """The colours; `majority` says the same of every reply, and is the level."""
 
 
+BANDED = "tacit"
+"""Whose interval is drawn; those of all stand in the table."""
+
+
 def draw_satisfaction(sweep: SatisfactionSweep, runs: Runs) -> Canvas:
     """Return the picture: one panel for each part, one below the other."""
     canvas = Canvas(figsize=(8.2, 3.7 * len(sweep.parts)), dpi=DPI, layout="constrained")
@@ -37,7 +41,11 @@ def _draw_panel(axes: Axes, sweep: SatisfactionSweep, runs: Runs, part: str) -> 
         curves = [result["curves"] for result in runs.of(part, learner)]
         values = np.array([curve["rewarded"] for curve in curves])
         colour = LINES.get(learner, OTHER)
-        draw_band(axes, curves[0]["kept"][::-1], values[:, ::-1], colour, learner)
+        kept = curves[0]["kept"]
+        if learner == BANDED:
+            draw_band(axes, kept, values, colour, learner)
+        else:
+            axes.plot(kept, values.mean(axis=0), color=colour, linewidth=1.4)
         ends[words(learner)] = float(values[:, 0].mean()), colour
     base = float(np.mean([result["scalars"]["rewarded"] for result in runs.of(part, sweep.learners[-1])]))
     draw_level(axes, base, "")
