@@ -20,6 +20,8 @@ LINES = {
 """The colours; `majority` says the same of every reply, and is the level."""
 
 
+NOT_DRAWN = ("majority", "tacit_simulated")
+"""Who says the same of every reply, which is the level; and who hears other words, of which fewer were liked."""
 BANDED = "tacit"
 """Whose interval is drawn; those of all stand in the table."""
 
@@ -36,7 +38,7 @@ def draw_satisfaction(sweep: SatisfactionSweep, runs: Runs) -> Canvas:
 def _draw_panel(axes: Axes, sweep: SatisfactionSweep, runs: Runs, part: str) -> None:
     ends: dict[str, tuple[float, str]] = {}
     for learner in sweep.learners:
-        if learner == "majority":
+        if learner in NOT_DRAWN:
             continue
         curves = [result["curves"] for result in runs.of(part, learner)]
         values = np.array([curve["rewarded"] for curve in curves])

@@ -1,9 +1,12 @@
-"""Three ways to make log lines of rated replies.
+"""Four ways to make log lines of rated replies.
 
 A logged reply was not drawn at random, and inverse kinematics rests on actions that were. What each way can identify:
 
 - `tacit`: the reply beside replies to strangers, all four in a random order. What is told is how what people say
   differs between replies that fit their request and replies that do not; a system that always fits would tell nothing.
+- `tacit_simulated`: the same four, one of them drawn by a coin. Who gets a stranger's reply says what somebody really
+  said whose rating was low, so here ratings choose words, which learners hear; they see none. The chance is known, and
+  what is not real is who said it.
 - `tacit_replayed`: four replies that were given after the same act of a user, one drawn by a coin: so the chance is
   known, one in four. The price: whoever reacts is the person who got that reply, not the one who asked.
 - `tacit_acts`: the dialogue act is the action, the user's act before it the state. Chances are estimated from how often
@@ -14,11 +17,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.envs.satisfaction import RatedReply
+from tacit.experiments.studies.satisfaction.scoring import MIDDLE
 from tacit.logs.episode import LoggedEpisode, LoggedStep
 
 N_CANDIDATES = 4
@@ -66,7 +71,26 @@ def by_act(places: Sequence[RatedReply], chance: np.random.Generator) -> RatedLo
     return RatedLog(tuple(logs), tuple(places))
 
 
-READINGS = {"tacit": beside_strangers, "tacit_replayed": replayed, "tacit_acts": by_act}
+def simulated(places: Sequence[RatedReply], chance: np.random.Generator) -> RatedLog:
+    """Return one of four replies, drawn by a coin; who gets a stranger's says what somebody unsatisfied said."""
+    lowest = min(place.rating for place in places)
+    unsatisfied = [place for place in places if place.rating < max(MIDDLE, lowest + 1e-9)]
+    logs, heard = [], []
+    for n, place in enumerate(places):
+        offered = _with_others(place, places, chance)
+        taken = offered[int(chance.integers(N_CANDIDATES))]
+        felt = place if taken is place else unsatisfied[int(chance.integers(len(unsatisfied)))]
+        logs.append(_line(n, place, replace(taken, said=felt.said), [one.reply for one in offered]))
+        heard.append(felt)
+    return RatedLog(tuple(logs), tuple(heard))
+
+
+READINGS = {
+    "tacit": beside_strangers,
+    "tacit_simulated": simulated,
+    "tacit_replayed": replayed,
+    "tacit_acts": by_act,
+}
 """By learner."""
 
 

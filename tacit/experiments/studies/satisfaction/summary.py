@@ -16,6 +16,7 @@ from tacit.experiments.tables import Column, count_seeds, learner_table
 from tacit.reports.intervals import mean_interval
 
 COLUMNS: tuple[Column, ...] = (
+    ("above 3", "rewarded", 2),
     ("decoded", "decoded", 2),
     ("agree", "agreement", 2),
     ("right of 1", "rewarded_of_decoded_as_such", 2),

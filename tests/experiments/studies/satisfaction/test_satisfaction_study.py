@@ -43,7 +43,7 @@ def test_it_is_made_whole_and_ratings_only_score(data, tmp_path, encoder):
             assert all(set(interval) == {"mean", "low", "high"} for interval in row.values())
         assert part["learners"]["universal_judge"]["agreement"]["mean"] == 1.0
         assert part["learners"]["majority"]["ranked_right"]["mean"] == 0.5
-        assert set(part["verdicts"]) == {"tacit", "tacit_replayed", "tacit_acts"}
+        assert set(part["verdicts"]) == {"tacit", "tacit_simulated", "tacit_replayed", "tacit_acts"}
     with open(directory / "curves.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["variant", "learner", "seed", "kept", "rewarded"]

@@ -9,7 +9,7 @@ from study_samples import ignore
 
 from tacit.envs.satisfaction import read_places
 from tacit.experiments.studies.satisfaction import task as tasks
-from tacit.experiments.studies.satisfaction.readings import READINGS, beside_strangers, by_act, replayed
+from tacit.experiments.studies.satisfaction.readings import beside_strangers, by_act, replayed, simulated
 from tacit.experiments.studies.satisfaction.scoring import ReadRewards, keep_best, score_labels
 from tacit.experiments.studies.satisfaction.task import SatisfactionSweep, pick_replies, play_satisfaction
 from tacit.experiments.tasks import StudyTask
@@ -58,8 +58,20 @@ def test_acts_are_actions_whose_chance_nobody_tells(places):
     assert all(line.steps[0].probability is None for line in reading.logs)
 
 
+def test_who_gets_a_strangers_reply_by_the_coin_says_what_the_unsatisfied_say(places):
+    own = varied(places)
+    log = simulated(own, np.random.default_rng(0))
+    given = [line.steps[0].action == place.reply for line, place in zip(log.logs, own, strict=True)]
+    assert np.mean(given) == pytest.approx(0.25, abs=0.08)
+    for line, place, heard, real in zip(log.logs, own, log.places, given, strict=True):
+        assert line.feedback == heard.said
+        assert heard == place if real else heard.rating < 3
+        assert line.steps[0].probability == 0.25
+        assert line.reward is None
+
+
 def test_no_rating_reaches_a_log_line(places):
-    for read in READINGS.values():
+    for read in (beside_strangers, replayed, by_act):
         turned = tuple(replace(place, rating=6 - place.rating) for place in places)
         before, after = (read(some, np.random.default_rng(0)).logs for some in (places, turned))
         assert before == after
@@ -104,6 +116,17 @@ def test_words_are_understood_where_replies_that_fit_are_liked_and_control_shuff
     assert real["verdict"] == "works with caution"
     assert real["scalars"]["ranked_right"] > 0.65
     assert (control["scalars"]["ranked_right"] or 0.5) < 0.6
+
+
+def test_with_a_coin_words_are_understood_and_control_with_shuffled_words_not(tmp_path, encoder):
+    everything = read_places(write_part(tmp_path / "TOY.txt", dialogues=300))
+    first = [place for place in everything if place.request.startswith("I need")]
+    real = play(first, "tacit_simulated", 300)["scalars"]
+    order = np.random.default_rng(1).permutation(len(first))
+    shuffled = [replace(p, said=first[n].said) for p, n in zip(first, order, strict=True)]
+    assert real["ranked_right"] > 0.9
+    assert real["agreement"] > 0.9
+    assert (play(shuffled, "tacit_simulated", 300)["scalars"]["ranked_right"] or 0.5) < 0.7
 
 
 def test_examples_are_the_highest_and_the_lowest_labels(places):
