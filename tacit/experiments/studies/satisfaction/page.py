@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tacit.experiments.studies.satisfaction.summary import COLUMNS, list_verdicts
+from tacit.experiments.studies.satisfaction.summary import ON_PAGE, list_verdicts
 from tacit.experiments.studies.satisfaction.task import SatisfactionSweep
 from tacit.experiments.study import Runs
 from tacit.experiments.summary import part_of
@@ -36,7 +36,7 @@ def render_satisfaction(sweep: SatisfactionSweep, runs: Runs, **given: Any) -> s
             {**part_of(summary, part), "examples": runs.of(part, SHOWN)[0]["examples"]}
             for part in sweep.parts
         ],
-        columns=COLUMNS,
+        columns=ON_PAGE,
         ours=OURS,
         learner_words=LEARNER_WORDS,
         verdicts=list_verdicts(summary, sweep.parts),

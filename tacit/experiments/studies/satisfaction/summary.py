@@ -16,15 +16,19 @@ from tacit.experiments.tables import Column, count_seeds, learner_table
 from tacit.reports.intervals import mean_interval
 
 COLUMNS: tuple[Column, ...] = (
-    ("above 3", "rewarded", 2),
     ("decoded", "decoded", 2),
     ("agree", "agreement", 2),
-    ("right of 1", "rewarded_of_decoded_as_such", 2),
     ("J, liked", "decoded_rewarded", 2),
     ("J, disliked", "decoded_unrewarded", 2),
     ("ranked right", "ranked_right", 2),
 )
 """Of the replies rated above or below 3: the share with a label that it stands by, and how many of those agree."""
+
+
+BASE: tuple[Column, ...] = (("above 3", "rewarded", 2),)
+"""How many of the replies that are scored were rated above 3."""
+ON_PAGE: tuple[Column, ...] = (*BASE, *COLUMNS, ("right of 1", "rewarded_of_decoded_as_such", 2))
+"""What a page has room for."""
 
 
 def summarise_satisfaction(sweep: SatisfactionSweep, runs: Runs) -> dict[str, Any]:
@@ -51,7 +55,7 @@ def list_satisfaction_tables(sweep: SatisfactionSweep, summary: Mapping[str, Any
     """Yield a table for each part."""
     for part in sweep.parts:
         title = f"{part}: labels beside ratings that were held back, {count_seeds(summary)}"
-        yield learner_table(title, part_of(summary, part)["learners"], COLUMNS, ())
+        yield learner_table(title, part_of(summary, part)["learners"], COLUMNS, BASE)
 
 
 def list_verdicts(summary: Mapping[str, Any], parts: Mapping[str, Any]) -> list[str]:
