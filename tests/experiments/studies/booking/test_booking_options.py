@@ -40,7 +40,7 @@ def test_a_broken_line_is_named_and_left_out_only_on_request(encoder, brief, tal
     [
         (("synthetic", "--model", "small"), "--model is an option of the figure booking"),
         (("regret", "--setting", "hard"), "--setting is an option of the figures digits and booking"),
-        (("decoder", "--data", "d"), "--data is an option of the figure booking"),
+        (("decoder", "--data", "d"), "--data is an option of the figures booking and satisfaction"),
         (("variants", "--dialogues", "f"), "--dialogues is an option of the figure booking"),
         (("variants", "--skip-broken"), "--skip-broken is an option of the figure booking"),
         (
