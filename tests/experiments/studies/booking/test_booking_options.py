@@ -111,4 +111,4 @@ def test_arguments_name_no_directory():
     options = BookingOptions(model="smol", dialogues=Path("/somewhere/talks.jsonl"), skip_broken=True)
     assert write_arguments(options) == " --model smol --dialogues talks.jsonl --skip-broken"
     assert BOOKING.options == ("model", "setting", "data", "dialogues", "skip_broken")
-    assert [name for name, study in STUDIES.items() if study.options] == ["digits", "booking"]
+    assert [name for name, study in STUDIES.items() if study.options] == ["digits", "booking", "satisfaction"]
