@@ -17,9 +17,9 @@ import json
 from pathlib import Path
 
 from context_world.families import FAMILIES
-from context_world.playing import CEILING, Task, make_work
+from context_world.playing import CEILING, make_work
 from context_world.table import write_table
-from journal import Journal, digest_code, is_asked, make_parser, play_open
+from journal import Journal, Task, digest_code, is_asked, make_parser, play_open
 from real_world.families import CHOOSE, EPISODES, JUDGE
 
 

@@ -8,7 +8,7 @@ import json
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -36,6 +36,16 @@ class Run(Protocol):
     def learner(self) -> str: ...
     @property
     def episodes(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run with no more to it."""
+
+    family: str
+    seed: int
+    learner: str
+    episodes: int
 
 
 RunT = TypeVar("RunT", bound=Run)
@@ -126,9 +136,14 @@ def task_of(row: Mapping[str, Any], kind: type[RunT]) -> RunT:
     return kind(**{field.name: row[field.name] for field in fields(kind)})
 
 
-def digest_code(*packages: str) -> str:
-    """Return a digest of all code that decides a result: Tacit's and that of packages of problems."""
-    digest = hashlib.sha256(digest_module("tacit.experiments.learners").encode())
+def digest_code(*packages: str, learner: str = "tacit.experiments.learners") -> str:
+    """Return a digest of all code that decides a result: Tacit's, from the learner's module on, and the problems'."""
+    return digest_packages(*packages, beside=digest_module(learner))
+
+
+def digest_packages(*packages: str, beside: str = "") -> str:
+    """Return a digest of the code of packages of problems: all that decides what learners of their own earn."""
+    digest = hashlib.sha256(beside.encode())
     for package in packages:
         for path in sorted((Path(__file__).parent / package).glob("*.py")):
             if path.name != NOT_PLAYED:
@@ -146,15 +161,22 @@ def is_asked(name: str, asked: Sequence[str] | None) -> bool:
 
 
 def make_parser(
-    described: str | None, families: Sequence[str], seeds: str, name: str, episodes: int
+    described: str | None, families: Sequence[str], seeds: str, name: str, episodes: int | Sequence[int]
 ) -> ArgumentParser:
-    """Return the options that such benchmarks share; `seeds` says how many there are by default."""
+    """Return the options that such benchmarks share; `seeds` says how many there are by default.
+
+    `episodes` is the usual length, in proportion to which others are played, or several that are all played.
+    """
     parser = ArgumentParser(description=described.partition("\n")[0] if described else None)
     parser.add_argument("--choose", action="store_true", help="problems to choose by, not those that judge")
     parser.add_argument("--families", nargs="*", help=f"of {', '.join(families)}, or what they begin with")
     parser.add_argument("--seeds", type=int, help=f"problems of each family, by default {seeds}")
-    length = f"in place of {episodes:,}; other lengths in proportion"
-    parser.add_argument("--episodes", type=int, default=episodes, help=length)
+    if isinstance(episodes, int):
+        length = f"in place of {episodes:,}; other lengths in proportion"
+        parser.add_argument("--episodes", type=int, default=episodes, help=length)
+    else:
+        length = f"each played, by default {', '.join(f'{n:,}' for n in episodes)}"
+        parser.add_argument("--episodes", type=int, nargs="+", default=list(episodes), help=length)
     parser.add_argument("--jobs", type=int, default=1, help="processes, 0 for this one alone")
     parser.add_argument("--table", action="store_true", help="only the table of what was played so far")
     parser.add_argument("--out", type=Path, help=f"by default results/{name}/{{judge,choose}}.json")

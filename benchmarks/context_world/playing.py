@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from journal import warm_up
+from journal import Task, warm_up
 from real_world.playing import share
 
 import tacit
@@ -26,16 +26,6 @@ WINDOWS = 40
 REPORT_EVERY = 1000
 CEILING = "sees_reward"
 """The learner of the same class that sees the reward."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One run: a learner, "tacit" or "sees_reward", in the problem of a family and seed, for so many episodes."""
-
-    family: str
-    seed: int
-    learner: str
-    episodes: int
 
 
 class Crowd(NamedTuple):

@@ -19,9 +19,11 @@ FAILURES = "failures.log"
 
 Name = Annotated[
     str,
-    typer.Argument(help="The figure: decoder, synthetic, variants, regret, exploration, digits or booking."),
+    typer.Argument(
+        help="The figure: decoder, synthetic, variants, regret, exploration, digits, booking or satisfaction."
+    ),
 ]
-Seeds = Annotated[int | None, typer.Option(help="Seeds, 0 to N - 1.  [default: the figure's, 5 to 20]")]
+Seeds = Annotated[int | None, typer.Option(help="Seeds, 0 to N - 1.  [default: the figure's, 3 to 20]")]
 Fraction = Annotated[float, typer.Option(help="The part of the figure's budget to run, in (0, 1].")]
 Out = Annotated[Path, typer.Option(help="Directory for results; finished runs in it are used.")]
 Jobs = Annotated[int | None, typer.Option(help="Processes at once.  [default: one for each core]")]
@@ -36,7 +38,10 @@ Setting = Annotated[
 ]
 Data = Annotated[
     Path | None,
-    typer.Option(help="booking: directory of the corpora.  [default: the user's, else generated tasks]"),
+    typer.Option(
+        help="booking: directory of the corpora.  [default: the user's, else generated tasks]  satisfaction: directory "
+        "of the rated dialogues.  [default: the user's]"
+    ),
 ]
 Dialogues = Annotated[Path | None, typer.Option(help="booking: a file of dialogues of your own.")]
 SkipBroken = Annotated[

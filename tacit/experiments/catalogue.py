@@ -10,12 +10,14 @@ from tacit.experiments.studies.decoder.study import DECODER
 from tacit.experiments.studies.digits.study import DIGITS
 from tacit.experiments.studies.exploration.study import EXPLORATION
 from tacit.experiments.studies.regret.study import REGRET
+from tacit.experiments.studies.satisfaction.study import SATISFACTION
 from tacit.experiments.studies.synthetic.study import SYNTHETIC
 from tacit.experiments.studies.variants.study import VARIANTS
 from tacit.experiments.study import Study
 
 STUDIES: Mapping[str, Study] = {
-    study.name: study for study in (DECODER, SYNTHETIC, VARIANTS, REGRET, EXPLORATION, DIGITS, BOOKING)
+    study.name: study
+    for study in (DECODER, SYNTHETIC, VARIANTS, REGRET, EXPLORATION, DIGITS, BOOKING, SATISFACTION)
 }
 
 

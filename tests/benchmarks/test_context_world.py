@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from context_world.ceilings import fit_logistic, loss_of
 from context_world.families import FAMILIES, draw_problem
-from context_world.playing import CEILING, Clock, Play, Task, draw_crowd, perform
+from context_world.playing import CEILING, Clock, Play, draw_crowd, perform
 from context_world.problem import Points, Words, solve
 from context_world.table import check_row, write_table
+from journal import Task
 from real_world.families import CHOOSE
 
 import tacit

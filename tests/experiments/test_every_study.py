@@ -1,4 +1,4 @@
-"""Every study on layered environments end to end, at a thousandth of its budget; booking has a test of its own."""
+"""Every study on layered environments end to end, at a thousandth of its budget; text has tests of its own."""
 
 import csv
 import json
@@ -54,7 +54,7 @@ def directory_of(tmp_path_factory):
 
 
 def test_every_study_is_tried():
-    assert {*TRIED, "booking"} == set(STUDIES)
+    assert {*TRIED, "booking", "satisfaction"} == set(STUDIES)
 
 
 @EVERY_STUDY
@@ -126,7 +126,9 @@ def test_curves_parse(directory_of, name):
 def test_columns_stay_as_they_are():
     assert STUDIES["decoder"].columns == ("tuples", "rewarded", "unrewarded")
     assert CURVES == ("episode", "average_reward", "average_decoded_reward", "regret")
-    assert all(study.columns == CURVES for name, study in STUDIES.items() if name != "decoder")
+    assert STUDIES["satisfaction"].columns == ("kept", "rewarded")
+    others = {name: study for name, study in STUDIES.items() if name not in ("decoder", "satisfaction")}
+    assert all(study.columns == CURVES for study in others.values())
 
 
 @EVERY_STUDY

@@ -40,7 +40,7 @@ def test_a_broken_line_is_named_and_left_out_only_on_request(encoder, brief, tal
     [
         (("synthetic", "--model", "small"), "--model is an option of the figure booking"),
         (("regret", "--setting", "hard"), "--setting is an option of the figures digits and booking"),
-        (("decoder", "--data", "d"), "--data is an option of the figure booking"),
+        (("decoder", "--data", "d"), "--data is an option of the figures booking and satisfaction"),
         (("variants", "--dialogues", "f"), "--dialogues is an option of the figure booking"),
         (("variants", "--skip-broken"), "--skip-broken is an option of the figure booking"),
         (
@@ -111,4 +111,4 @@ def test_arguments_name_no_directory():
     options = BookingOptions(model="smol", dialogues=Path("/somewhere/talks.jsonl"), skip_broken=True)
     assert write_arguments(options) == " --model smol --dialogues talks.jsonl --skip-broken"
     assert BOOKING.options == ("model", "setting", "data", "dialogues", "skip_broken")
-    assert [name for name, study in STUDIES.items() if study.options] == ["digits", "booking"]
+    assert [name for name, study in STUDIES.items() if study.options] == ["digits", "booking", "satisfaction"]

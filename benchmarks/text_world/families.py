@@ -1,0 +1,77 @@
+"""The families of worlds by name: how one is drawn, and what a learner must show in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from text_world.echoes import draw_echoes
+from text_world.errands import draw_errands
+from text_world.halves import is_judging
+from text_world.helpdesk import draw_helpdesk
+from text_world.remarks import Voice, draw_voice, manners_of
+from text_world.styles import draw_manner
+from text_world.suiting import draw_suiting
+from text_world.titles import draw_taste
+from text_world.tools import draw_tools
+from text_world.visits import Catalogue, Wishes, World
+
+LENGTHS = (300, 1_000, 3_000)
+"""Episodes of the runs."""
+WISHES: dict[str, Callable[[np.random.Generator, bool], Wishes]] = {
+    "echo": draw_echoes,
+    "tools": draw_tools,
+    "helpdesk": draw_helpdesk,
+    "style": draw_manner,
+    "profile": draw_suiting,
+    "recommend": draw_taste,
+}
+"""The worlds of one turn."""
+TURNS = {"three": 3, "four": 4}
+SPEAKERS = ("plain", "overlap", "opposite")
+"""Everybody means what they say; one remark in ten may be anybody's; half of the people mean the opposite."""
+NOISE = ("noise", "shuffled", "constant")
+"""Feedback that tells nothing of the action."""
+NOISY = ("echo", "tools", "style")
+"""The worlds in which it is heard, one for each seed in turn."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Worlds of a kind: `least` is what is asked of the ceiling's reward by number of episodes."""
+
+    world: str
+    speakers: str
+    least: dict[int, float]
+    seeds: int = 5
+
+    @property
+    def noise(self) -> bool:
+        """Return whether nothing can be learned."""
+        return self.speakers in NOISE
+
+
+def _one_turn(world: str) -> dict[int, float]:
+    return {300: 0.80 if world == "recommend" else 0.85, 1_000: 0.95, 3_000: 0.95}
+
+
+FAMILIES: dict[str, Family] = (
+    {f"{w}.{s}": Family(w, s, _one_turn(w)) for w in WISHES for s in SPEAKERS}
+    | {f"{w}.{s}": Family(w, s, {1_000: 0.9, 3_000: 0.9}) for w in TURNS for s in SPEAKERS}
+    | {noise: Family("", noise, {}, seeds=20) for noise in NOISE}
+)
+
+
+def draw_world(name: str, seed: int) -> tuple[World, Voice]:
+    """Return the world of a family and seed, and how its people speak: always the same ones."""
+    family, judging = FAMILIES[name], is_judging(seed)
+    chance = np.random.default_rng([seed, crc32(name.encode())])
+    manners = manners_of(judging) if family.speakers == "opposite" else None
+    kind = family.world or NOISY[seed % len(NOISY)]
+    voice = draw_voice(chance, judging, family.speakers)
+    if kind in TURNS:
+        return draw_errands(chance, judging, TURNS[kind], manners), voice
+    return Catalogue(WISHES[kind](chance, judging), manners), voice
