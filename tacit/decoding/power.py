@@ -37,7 +37,7 @@ LEAST_TELLING = 1 / 64
 """The least that feedback is taken to tell: nobody would wait for less."""
 FAINT_TELLING = 1 / 8
 """Feedback that tells no more than this is faint: what was seen of a place so far counts then, for finding one takes
-thousands of tuples. Where it tells more, going by that leaves places alone too soon (overlap of a fifth: 0.95, not 0.99)."""
+thousands of tuples. Where it tells more, that leaves places alone too soon (overlap of a fifth: 0.95, not 0.99)."""
 WORD_NATS = 0.8
 """What it costs to find the type of a word, by simulation: about log 2."""
 
