@@ -1,39 +1,51 @@
-"""Fitting the text posterior: expectation-maximisation from a start that needs no reward, judged by ERM (eq. 5).
+"""Fitting the text posterior: how much likelier feedback makes the choice that came before it (eq. 5, by likelihood).
 
-Hidden in each reaction are the reward r, whether the remark is kind and whether the person is plain, with
-kind = (r = plain). A round expects the three given the weights, then fits the weights to that: two logistic
-regressions for t and k, and the likelihood of r under f.
+A remark is kind with probability q = f P + (1 - f)(1 - P), f the reward of the candidate taken and P = σ(k) that the
+person is plain. Of all choices of the sample, feedback y of ratio e^t makes a choice with q
 
-It starts from equal weights of all kinds of match: what fits the conversation is likelier to be rewarded. That is
-not taken for granted: the fit is also made from the opposite, and the one with the smaller squared loss on the
-candidates taken (eq. 5) is kept.
+    (1 + q (e^t - 1)) / (1 + mean(q) (e^t - 1))
+
+times as likely. The sum of its logarithms is climbed in all weights at once (L-BFGS), held by ridges. It has several
+summits, so it is climbed from several starts: what echoes the request is right, and remarks go with that; the remarks'
+leading component is kindness, or unkindness; or each person is as contrary as they say the commoner kind of thing.
+Start and ridge are those that foretell reactions left out of the fit best. The same reactions are the evidence that
+feedback tells anything: h_a of the candidate taken, drawn with probability p_a, is p_a on average where it does not,
+so that h_a / p_a - 1 is what a stake of 1 would win.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit
+from scipy.special import expit, softmax
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import LARGEST
 from tacit.base.validation import check_number, check_whole
 from tacit.text.evidence import Evidence
-from tacit.text.small.posterior import LARGEST_RATIO, Sample, TextPosterior, fit_projection, softmax_match
+from tacit.text.small.affinity import Affinity, Projection, fit_components, fit_projection
+from tacit.text.small.posterior import LARGEST_RATIO, Sample, TextPosterior, bayes, clipped, log_ratio
 
 FIRST_WEIGHT = 4.0
-"""Every match weight before anything is known: a word that fits makes a candidate e^4 times as likely."""
-FIRST_GOODNESS = -0.5
-"""The bias of g before anything is known: a little less than a half of the states are good."""
-FIRST_KINDNESS = 4.0
-"""How many standard deviations of the first principal component of reactions make one unit of log-odds."""
-SETTLED = 1e-3
-"""A round that changes no expected reward by more than this is the last."""
+"""Every match weight where echo is the start: a word that fits makes a candidate e^4 times as likely."""
+FIRST_GOODNESS, FIRST_PLAINNESS = 1.0, 2.0
+"""Log-odds, before anything is known, that some candidate is right and that a person means what they say."""
+FIRST_KINDNESS = 2.0
+"""Log-odds of a remark one standard deviation out on the component that is taken for kindness."""
 MOST_PARTS = 1 << 16
-"""Principal components that may be asked for, and rounds: encoders have some hundreds, and 30 rounds settle."""
+"""Principal components and steps that may be asked for: encoders have some hundreds, and 100 steps settle."""
+RIDGES = (0.005, 0.03, 0.2)
+"""Of W, among which reactions left out choose."""
+BIAS_RIDGE = 1e-3
+"""How strongly biases are held to where they start."""
+FOLDS = 3
+MOST_COMPARED = 1_500
+"""Reactions that starts and ridges are compared on; the fit itself is made on all."""
+DOUBT = 0.5
+"""Share of chance in what is foretold when starts are compared: without, the boldest wrong guess would decide."""
 SURE = 1e-9
 """How near probabilities may come to 0 and 1 in a likelihood."""
 
@@ -42,222 +54,357 @@ SURE = 1e-9
 class FittingSettings:
     """How strongly weights are held to their starts (ridge) and how many principal components are kept.
 
-    Chosen on dialogues of seed 0 with exploration seeds 0 to 3; the effects are in docs/decisions/0007-text.md.
+    Chosen on development worlds and on dialogues of seed 0; the effects are in docs/decisions.
     """
 
     match_ridge: float = 0.5
     state_ridge: float = 0.1
     feedback_ridge: float = 0.2
     profile_ridge: float = 0.05
-    state_parts: int = 64
+    said_parts: int = 40
+    state_parts: int = 32
     feedback_parts: int = 48
-    profile_parts: int = 48
-    rounds: int = 30
+    profile_parts: int = 24
+    steps: int = 120
     sharpness: float = 6.0
 
     def __post_init__(self) -> None:
         for name in ("match_ridge", "state_ridge", "feedback_ridge", "profile_ridge", "sharpness"):
             check_number(name, getattr(self, name), 0, LARGEST)
-        for name in ("state_parts", "feedback_parts", "profile_parts", "rounds"):
+        for name in ("said_parts", "state_parts", "feedback_parts", "profile_parts", "steps"):
             check_whole(name, getattr(self, name), 1, MOST_PARTS)
 
 
-class Expected(NamedTuple):
-    """The probabilities that the reward is 1, that the remark is kind, that the person is plain, (n,) each."""
+class Frame(NamedTuple):
+    """The projections of a fit: of what was said, candidates, states, feedback and profiles."""
 
-    reward: FloatArray
-    kind: FloatArray
+    said: tuple[Projection, ...]
+    item: Projection
+    state: Projection
+    feedback: Projection
+    profile: Projection
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What the weights of a fit multiply, (n, ...) each: see `tacit.text.small.posterior`."""
+
+    match: FloatArray
+    mask: BoolArray
+    asked: FloatArray
+    offered: FloatArray
+    state: FloatArray
+    reading: FloatArray
+    profile: FloatArray
+    profiled: BoolArray
+    taken: IntArray
+    chance: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.taken)
+
+    def part(self, rows: BoolArray | IntArray) -> Design:
+        """Return some rows as a design of their own."""
+        return Design(*(each[rows] for each in vars(self).values()))
+
+    @property
+    def sizes(self) -> list[int]:
+        """Return how many weights there are of match, W, state, feedback and profile."""
+        W = self.asked.shape[1] * self.offered.shape[2]
+        return [self.match.shape[2], W, *(each.shape[1] for each in (self.state, self.reading, self.profile))]
+
+    def split(self, weights: FloatArray) -> list[FloatArray]:
+        """Return the weights of each part."""
+        return np.split(weights, np.cumsum(self.sizes)[:-1])
+
+
+class Start(NamedTuple):
+    """Where a fit begins, and what its ridges hold it to."""
+
+    weights: FloatArray
+    centre: FloatArray
+
+
+class Believed(NamedTuple):
+    """What weights say of each row: fits (n, K), g, t and P (n,)."""
+
+    fits: FloatArray
+    good: FloatArray
+    ratio: FloatArray
     plain: FloatArray
+
+    def kind(self, f: FloatArray) -> FloatArray:
+        """Return q of rewards f: how likely a remark is kind."""
+        return f * self.plain + (1 - f) * (1 - self.plain)
+
+
+class Fitted(NamedTuple):
+    """A posterior, and the evidence that feedback tells anything, None where rewards were told."""
+
+    posterior: TextPosterior
+    evidence: Evidence | None
 
 
 def fit_text_posterior(
-    sample: Sample,
-    settings: FittingSettings,
-    rewards: FloatArray | None = None,
-    weights: FloatArray | None = None,
-) -> TextPosterior:
-    """Return the posterior fitted to reactions whose candidate was taken at random.
+    sample: Sample, settings: FittingSettings, rewards: FloatArray | None = None, looks: int = 1
+) -> Fitted:
+    """Return the posterior fitted to reactions, whoever chose what they are to; the evidence is of that many looks.
 
-    Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is found to mean. Candidates
-    need not have been uniform: the likelihood that a round climbs is of the feedback given the candidate. Only the
-    loss of eq. 5 is of candidates, and `weights` (n,), 1/(K p) each, make it that of uniform ones.
+    Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is found to mean.
     """
-    equal = np.full(sample.match.shape[2], FIRST_WEIGHT)
-    fitted = [maximise(sample, sign * equal, settings, rewards) for sign in (1.0, -1.0)]
-    return min(fitted, key=lambda posterior: squared_loss(posterior, sample, rewards, weights))
+    frame = fit_frame(sample, settings)
+    design = make_design(sample, frame)
+    chosen = choose_start(design, settings, rewards)
+    weights = climb(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
+    error = float(chosen.won.std() / np.sqrt(len(chosen.won)))
+    evidence = Evidence(float(chosen.won.mean()), error, looks) if rewards is None else None
+    return Fitted(make_posterior(frame, design, weights, settings.sharpness), evidence)
 
 
-def cross_validate(sample: Sample, settings: FittingSettings, weights: FloatArray | None = None) -> Evidence:
-    """Return the evidence that feedback tells anything: each half of the reactions is foretold from the other.
-
-    `weights` (n,) are those of `fit_text_posterior`.
-    """
-    each = np.ones(len(sample)) if weights is None else weights / weights.mean()
-    odd = np.arange(len(sample)) % 2 == 1
-    gains = np.empty(len(sample))
-    for half in (odd, ~odd):
-        posterior = fit_text_posterior(sample.part(~half), settings, weights=each[~half])
-        left_out = sample.part(half)
-        uniform = 1 - 1 / left_out.mask.sum(axis=1)
-        gains[half] = each[half] * (uniform - squared_losses(posterior, left_out))
-    return Evidence(float(gains.mean()), float(gains.std() / np.sqrt(len(sample))))
-
-
-def squared_loss(
-    posterior: TextPosterior,
-    sample: Sample,
-    rewards: FloatArray | None = None,
-    weights: FloatArray | None = None,
-) -> float:
-    """Return the mean squared distance of h from the candidate taken (eq. 5); of f from known rewards."""
-    taken = np.arange(len(sample)), sample.taken
-    if rewards is not None:
-        return float(((posterior.rewards(sample)[taken] - rewards) ** 2).mean())
-    return float(np.average(squared_losses(posterior, sample), weights=weights))
-
-
-def squared_losses(posterior: TextPosterior, sample: Sample) -> FloatArray:
-    """Return the squared distance of h from the candidate taken, (n,)."""
-    predicted = posterior.predict(sample)
-    predicted[np.arange(len(sample)), sample.taken] -= 1
-    return np.asarray((predicted**2).sum(axis=1))
-
-
-def maximise(
-    sample: Sample, first: FloatArray, settings: FittingSettings, rewards: FloatArray | None
-) -> TextPosterior:
-    """Return the posterior after at most `settings.rounds` rounds, from match weights `first`."""
-    posterior = first_posterior(sample, first, settings)
-    if rewards is not None:
-        return fit_to_rewards(posterior, sample, rewards, first, settings)
-    expected = first_expectation(posterior, sample)
-    for _ in range(settings.rounds):
-        posterior = fit_meaning(posterior, sample, expected, settings)
-        expected = expect(posterior, sample)
-        posterior = fit_to_rewards(posterior, sample, expected.reward, first, settings)
-        before, expected = expected, expect(posterior, sample)
-        if np.abs(expected.reward - before.reward).max() < SETTLED:
-            break
-    return replace(posterior, sharpness=settings.sharpness)
-
-
-def first_posterior(sample: Sample, first: FloatArray, settings: FittingSettings) -> TextPosterior:
-    """Return the posterior that knows the first match weights and nothing of what feedback means."""
-    profiled = sample.profile[sample.profile.any(axis=1)]
-    projections = (
+def fit_frame(sample: Sample, settings: FittingSettings) -> Frame:
+    """Return the projections of a sample."""
+    offered = np.unique(sample.offer[sample.mask])
+    said, item = fit_components(sample.said, sample.items[offered], settings.said_parts)
+    return Frame(
+        said,
+        item,
         fit_projection(sample.state, settings.state_parts),
         fit_projection(sample.reading, settings.feedback_parts),
-        fit_projection(profiled, settings.profile_parts),
+        fit_projection(sample.profile[sample.profiled], settings.profile_parts),
     )
-    state, feedback, profile = (np.zeros(projection.axes.shape[1] + 1) for projection in projections)
-    state[-1] = FIRST_GOODNESS
+
+
+def make_design(sample: Sample, frame: Frame) -> Design:
+    """Return what weights multiply."""
+    asked = Affinity(np.zeros(0), frame.said, frame.item, np.zeros((0, 0))).asked(sample.said)
+    return Design(
+        sample.match,
+        sample.mask,
+        asked,
+        frame.item.components(sample.items)[sample.offer],
+        frame.state(sample.state),
+        frame.feedback(sample.reading),
+        frame.profile(sample.profile),
+        sample.profiled,
+        sample.taken,
+        sample.chance,
+    )
+
+
+def make_posterior(frame: Frame, design: Design, weights: FloatArray, sharpness: float) -> TextPosterior:
+    """Return the posterior with these weights."""
+    echo, W, state, feedback, profile = design.split(weights)
+    affinity = Affinity(echo, frame.said, frame.item, W.reshape(design.asked.shape[1], -1))
     return TextPosterior(
-        first, projections[0], state, projections[1], feedback, projections[2], profile, sharpness=1.0
+        affinity, frame.state, state, frame.feedback, feedback, frame.profile, profile, sharpness
     )
 
 
-def first_expectation(posterior: TextPosterior, sample: Sample) -> Expected:
-    """Return what can be expected before feedback has a meaning.
+class Trial(NamedTuple):
+    """A start that was tried: its gain on what was left out, what stakes won there, where its best fit ended."""
 
-    With no profile a remark is as kind as the candidate is good. With one, reactions differ most in how kind they
-    are (their first principal component); which end is kind does not matter, as a contrary person reverses it.
+    gain: float
+    won: FloatArray
+    start: Start
+    ridge: float
+
+
+def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Trial:
+    """Return the start and the ridge by which reactions that were left out are foretold best.
+
+    All starts are compared at the middle ridge, then the best two at all. The start returned begins where the fit to
+    the best part of the sample ended.
     """
-    f = rewards_of_taken(posterior, sample)
-    main = posterior.feedback_projection(sample.reading)[:, 0]
-    kind = expit(FIRST_KINDNESS * main / max(float(main.std()), SURE))
-    profiled = sample.profile.any(axis=1)
-    plain = np.where(profiled, f * kind + (1 - f) * (1 - kind), 1.0)
-    return Expected(f, np.where(profiled, kind, f), plain)
+    if len(design) > MOST_COMPARED:
+        some = np.linspace(0, len(design) - 1, MOST_COMPARED).astype(np.int64)
+        return choose_start(design.part(some), settings, None if rewards is None else rewards[some])
+    starts = list_starts(design, rewards)
+    trials = [try_start(design, start, RIDGES[1], settings, rewards) for start in starts]
+    best = np.argsort([-trial.gain for trial in trials], kind="stable")[:2]
+    trials += [
+        try_start(design, starts[n], ridge, settings, rewards)
+        for n in best
+        for ridge in (RIDGES[0], RIDGES[2])
+    ]
+    return max(trials, key=lambda trial: trial.gain)
 
 
-def expect(posterior: TextPosterior, sample: Sample) -> Expected:
-    """Return the expected hidden values given the weights: Bayes' rule over the four cases of (r, plain)."""
-    f, ratio = rewards_of_taken(posterior, sample), np.exp(clipped(posterior.kindness(sample)))
-    plain = expit(clipped(posterior.plainness(sample)))
-    cases = np.array([f * plain * ratio, f * (1 - plain), (1 - f) * plain, (1 - f) * (1 - plain) * ratio])
-    good_plain, good_contrary, bad_plain, bad_contrary = cases / cases.sum(axis=0)
-    return Expected(good_plain + good_contrary, good_plain + bad_contrary, good_plain + bad_plain)
+def try_start(
+    design: Design, start: Start, ridge: float, settings: FittingSettings, rewards: FloatArray | None
+) -> Trial:
+    """Return what a start is worth: each third of the reactions is foretold from the others."""
+    fold, won, found = np.arange(len(design)) % FOLDS, np.zeros(len(design)), []
+    for n in range(FOLDS):
+        fitted, left_out = fold != n, fold == n
+        known, held = (None, None) if rewards is None else (rewards[fitted], rewards[left_out])
+        weights = climb(design.part(fitted), start, ridge, settings.steps // 2, settings, known)
+        rest = design.part(left_out)
+        won[left_out] = stake(rest, weights)
+        found.append((foretold(rest, weights, held), weights))
+    best = max(found, key=lambda each: each[0])[1]
+    return Trial(float(np.mean([gain for gain, _ in found])), won, Start(best, start.centre), ridge)
 
 
-def fit_meaning(
-    posterior: TextPosterior, sample: Sample, expected: Expected, settings: FittingSettings
-) -> TextPosterior:
-    """Return the posterior with t and k fitted to the expected kindness and plainness.
-
-    t is a likelihood ratio, so that kind and unkind remarks weigh the same together, however rare one is.
-    """
-    n, share = len(sample), float(np.clip(expected.kind.mean(), SURE, 1 - SURE))
-    reading = posterior.feedback_projection(sample.reading)
-    weights = np.concatenate([expected.kind / share, (1 - expected.kind) / (1 - share)]) / 2
-    feedback = fit_logistic(
-        np.concatenate([reading, reading]),
-        np.repeat([1.0, 0.0], n),
-        weights,
-        settings.feedback_ridge,
-        posterior.feedback_weights,
-    )
-    profiled = sample.profile.any(axis=1)
-    profile = fit_logistic(
-        posterior.profile_projection(sample.profile[profiled]),
-        expected.plain[profiled],
-        np.ones(int(profiled.sum())),
-        settings.profile_ridge,
-        posterior.profile_weights,
-    )
-    return replace(posterior, feedback_weights=feedback, profile_weights=profile)
+def stake(design: Design, weights: FloatArray) -> FloatArray:
+    """Return what a stake of 1, spread over candidates as h says, wins on each reaction, (n,)."""
+    believed = believe(design, weights)
+    plain = np.log(believed.plain) - np.log1p(-believed.plain)
+    h = bayes(believed.good[:, None] * believed.fits, log_ratio(believed.ratio, plain), design.mask)
+    return np.asarray(h[np.arange(len(design)), design.taken] / design.chance - 1)
 
 
-def fit_logistic(
-    features: FloatArray, labels: FloatArray, weights: FloatArray, ridge: float, start: FloatArray
-) -> FloatArray:
-    """Return the weights of a logistic regression on labels in [0, 1]; the last one, the bias, is hardly held."""
-    hold = np.full(len(start), ridge)
-    hold[-1] = 1e-6
-
-    def objective(v: FloatArray) -> tuple[float, FloatArray]:
-        odds = features @ v
-        loss = -(weights * (labels * log_expit(odds) + (1 - labels) * log_expit(-odds))).sum()
-        gradient = features.T @ (weights * (expit(odds) - labels)) + 2 * hold * v
-        return float(loss + (hold * v * v).sum()), gradient
-
-    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x)
+def foretold(design: Design, weights: FloatArray, rewards: FloatArray | None) -> float:
+    """Return how well weights foretell reactions, on average: their log-likelihood against chance, half in doubt."""
+    f, believed = rewards_of_taken(design, weights)
+    if rewards is not None:
+        f = np.clip(f, SURE, 1 - SURE)
+        return float((rewards * np.log(f) + (1 - rewards) * np.log1p(-f)).mean())
+    q, more = believed.kind(f), np.expm1(believed.ratio)
+    ratio = (1 + q * more) / (1 + q.mean() * more)
+    return float(np.log(DOUBT + (1 - DOUBT) * ratio).mean())
 
 
-def fit_to_rewards(
-    posterior: TextPosterior,
-    sample: Sample,
-    expected: FloatArray,
-    first: FloatArray,
+def climb(
+    design: Design,
+    start: Start,
+    ridge: float,
+    steps: int,
     settings: FittingSettings,
-) -> TextPosterior:
-    """Return the posterior with f fitted to expected rewards: the likelihood of r under g(s) softmax_a(w·match)."""
-    rows, F = np.arange(len(sample)), len(first)
-    state, taken = posterior.state_projection(sample.state), sample.match[rows, sample.taken]
-    hold = np.concatenate([np.full(F, settings.match_ridge), np.full(state.shape[1], settings.state_ridge)])
-    hold[-1] = 0.0
-    centre = np.concatenate([first, np.zeros(state.shape[1])])
+    rewards: FloatArray | None,
+) -> FloatArray:
+    """Return the weights at the summit that is reached from a start, or on the way there after so many steps."""
+    hold = hold_of(design, ridge, settings)
 
     def objective(weights: FloatArray) -> tuple[float, FloatArray]:
-        fits = softmax_match(sample.match, sample.mask, weights[:F])
-        g = expit(state @ weights[F:])
-        f = np.clip(g * fits[rows, sample.taken], SURE, 1 - SURE)
-        loss = -(expected * np.log(f) + (1 - expected) * np.log1p(-f)).sum()
-        slope = f * (1 - expected) / (1 - f) - expected  # of the loss in log f
-        match = taken - (fits[..., None] * sample.match).sum(axis=1)  # of log f in w
-        gradient = np.concatenate([slope @ match, (slope * (1 - g)) @ state])
-        away = weights - centre
-        return float(loss + (hold * away * away).sum()), gradient + 2 * hold * away
+        value, slopes = (
+            explain_feedback(design, weights) if rewards is None else explain_rewards(design, weights, rewards)
+        )
+        away = weights - start.centre
+        return float(-value + (hold * away * away).sum()), -slopes + 2 * hold * away
 
-    start = np.concatenate([posterior.match_weights, posterior.state_weights])
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
-    return replace(posterior, match_weights=found[:F], state_weights=found[F:])
+    options = {"maxiter": steps}
+    return np.asarray(minimize(objective, start.weights, jac=True, method="L-BFGS-B", options=options).x)
 
 
-def rewards_of_taken(posterior: TextPosterior, sample: Sample) -> FloatArray:
-    """Return f of the candidates that were taken, (n,)."""
-    return posterior.rewards(sample)[np.arange(len(sample)), sample.taken]
+def hold_of(design: Design, ridge: float, settings: FittingSettings) -> FloatArray:
+    """Return how strongly each weight is held to its start; biases, the last of their parts, hardly are."""
+    ridges = (
+        settings.match_ridge,
+        ridge,
+        settings.state_ridge,
+        settings.feedback_ridge,
+        settings.profile_ridge,
+    )
+    hold = np.repeat(ridges, design.sizes)
+    hold[np.cumsum(design.sizes)[2:] - 1] = BIAS_RIDGE
+    return hold
 
 
-def clipped(odds: FloatArray) -> FloatArray:
-    """Return log-odds within ±`LARGEST_RATIO`."""
-    return np.clip(odds, -LARGEST_RATIO, LARGEST_RATIO)
+def believe(design: Design, weights: FloatArray) -> Believed:
+    """Return what weights say of each row."""
+    echo, W, state, feedback, profile = design.split(weights)
+    asked = design.asked @ W.reshape(design.asked.shape[1], -1)
+    scores = design.match @ echo + np.einsum("nkq,nq->nk", design.offered, asked)
+    odds = np.where(design.profiled, clipped(design.profile @ profile), LARGEST_RATIO)
+    return Believed(
+        np.asarray(softmax(np.where(design.mask, scores, -np.inf), axis=1)),
+        np.asarray(expit(design.state @ state)),
+        clipped(design.reading @ feedback),
+        np.asarray(expit(odds)),
+    )
+
+
+def rewards_of_taken(design: Design, weights: FloatArray) -> tuple[FloatArray, Believed]:
+    """Return f of the candidates that were taken, (n,), and what it was made of."""
+    believed = believe(design, weights)
+    return believed.good * believed.fits[np.arange(len(design)), design.taken], believed
+
+
+def explain_feedback(design: Design, weights: FloatArray) -> tuple[float, FloatArray]:
+    """Return the log-likelihood of the module's docstring, and its slopes in the weights."""
+    f, believed = rewards_of_taken(design, weights)
+    q, plain = believed.kind(f), believed.plain
+    ratio = np.exp(believed.ratio)
+    more, mean = ratio - 1, q.mean()
+    own, pooled = 1 + q * more, 1 + mean * more
+    in_q = more / own - (more / pooled).mean()
+    in_t = ratio * (q / own - mean / pooled)
+    in_k = in_q * (2 * f - 1) * plain * (1 - plain) * design.profiled
+    slopes = [
+        slopes_of_rewards(design, believed, f * in_q * (2 * plain - 1)),
+        design.reading.T @ in_t,
+        design.profile.T @ in_k,
+    ]
+    return float((np.log(own) - np.log(pooled)).sum()), np.concatenate(slopes)
+
+
+def explain_rewards(
+    design: Design, weights: FloatArray, rewards: FloatArray
+) -> tuple[float, FloatArray]:
+    """Return the log-likelihood of known rewards under f, and its slopes in the weights; others are not touched."""
+    f, believed = rewards_of_taken(design, weights)
+    f = np.clip(f, SURE, 1 - SURE)
+    value = (rewards * np.log(f) + (1 - rewards) * np.log1p(-f)).sum()
+    slopes = slopes_of_rewards(design, believed, rewards - f * (1 - rewards) / (1 - f))
+    return float(value), np.concatenate([slopes, np.zeros(len(weights) - len(slopes))])
+
+
+def slopes_of_rewards(design: Design, believed: Believed, in_log: FloatArray) -> FloatArray:
+    """Return slopes in the weights of match, W and state, from those in log f of the candidates taken, (n,)."""
+    chosen = np.arange(design.mask.shape[1]) == design.taken[:, None]
+    in_scores = in_log[:, None] * (chosen - believed.fits)
+    echo = np.einsum("nk,nkf->f", in_scores, design.match)
+    W = design.asked.T @ np.einsum("nk,nkq->nq", in_scores, design.offered)
+    return np.concatenate([echo, W.ravel(), design.state.T @ (in_log * (1 - believed.good))])
+
+
+def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
+    """Return where fits begin; see the module's docstring."""
+    echo, nothing = first_weights(design, FIRST_WEIGHT), first_weights(design, 0.0)
+    if rewards is not None:
+        return [Start(echo, echo), Start(nothing, nothing)]
+    f, _ = rewards_of_taken(design, echo)
+    going_along = regress(design.reading, f - f.mean())
+    leading = np.zeros(design.reading.shape[1])
+    leading[0] = 1.0
+    placed = [(echo, going_along), (echo, leading), (nothing, leading), (nothing, -leading)]
+    starts = [Start(read_as(design, centre, along), centre) for centre, along in placed]
+    if design.profiled.any():
+        starts += [Start(contrary(design, read_as(design, centre, leading)), centre) for centre in (echo, nothing)]
+    return starts
+
+
+def first_weights(design: Design, echo: float) -> FloatArray:
+    """Return the weights that believe as much in echo and know nothing of what feedback means."""
+    weights = [np.zeros(size) for size in design.sizes]
+    weights[0][:] = echo
+    weights[2][-1], weights[4][-1] = FIRST_GOODNESS, FIRST_PLAINNESS
+    return np.concatenate(weights)
+
+
+def read_as(design: Design, weights: FloatArray, along: FloatArray) -> FloatArray:
+    """Return the weights with kindness along a direction of the readings, (E + 1,)."""
+    parts = design.split(weights.copy())
+    spread = float((design.reading @ along).std())
+    parts[3][:] = FIRST_KINDNESS * along / max(spread, SURE)
+    return np.concatenate(parts)
+
+
+def contrary(design: Design, weights: FloatArray) -> FloatArray:
+    """Return the weights with people the more contrary the more of what they say is called kind.
+
+    Rewards are the minority: who says mostly kind things means the opposite.
+    """
+    parts, those = design.split(weights.copy()), design.profiled
+    kindness = np.tanh(believe(design, weights).ratio)
+    parts[4][:] = -2 * FIRST_PLAINNESS * regress(design.profile[those], kindness[those], 1.0)
+    return np.concatenate(parts)
+
+
+def regress(features: FloatArray, values: FloatArray, ridge: float | None = None) -> FloatArray:
+    """Return the weights of a ridge regression; by default as strong as a twentieth of the rows."""
+    n, size = features.shape
+    hold = n / 20 if ridge is None else ridge
+    return np.asarray(np.linalg.solve(features.T @ features + hold * np.eye(size), features.T @ values))
+
+
