@@ -24,11 +24,10 @@ from tacit.text.conversation import (
     read_remark,
 )
 from tacit.text.model import RestoreModel, TextModel
-from tacit.text.models import CAUSAL, SMALL, make_model, restore_model
-from tacit.text.settings import TextSettings
+from tacit.text.models import CAUSAL, make_model, restore_model
+from tacit.text.settings import SMALL, TextSettings
 from tacit.text.stages import TalkPlan, TextExploration, TextLearning, TextStage, restore_reactions
 from tacit.trust.anchors import Anchor
-
 
 FEWEST_OF_ALL = 2
 """Candidates of any choice at least."""

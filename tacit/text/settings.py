@@ -23,15 +23,15 @@ class TextSettings:
     """How a text agent learns; the defaults are Tacit's own, `gamma_scale=1` is the paper's schedule.
 
     `horizon` choices make an episode, or fewer: a conversation may end after any of them unless `ends_early` is False.
-    The first `exploration` episodes are uniform, and more until feedback is shown to tell something; None is 30, and
+    The first `exploration` episodes are uniform, and more until feedback is shown to tell something; 0 makes it 30, or
     500 for language models, which are fitted once. `model` is "small", or a causal language model: "smol", "paper",
-    or the name of one on the hub. `judge` (for baselines) names a reader of feedback that takes the decoder's place; with
-    `improves="last"` all but the last choice stay uniform. `silence` "counts" like any remark, or is "missing" at
-    random.
+    or the name of one on the hub. `judge` (for baselines) names a reader of feedback that takes the decoder's place;
+    with `improves="last"` all but the last choice stay uniform. `silence` "counts" like any remark, or is "missing"
+    at random.
     """
 
     horizon: int = 2
-    exploration: int = None  # type: ignore[assignment]  # a number from the beginning on
+    exploration: int = 0
     gamma_scale: float = 8.0
     decoder: DecoderSettings = field(default_factory=lambda: DecoderSettings(theta=0.9, M=1.0, c=0.0))
     model: str = SMALL
@@ -41,7 +41,7 @@ class TextSettings:
     ends_early: bool = True
 
     def __post_init__(self) -> None:
-        if self.exploration is None:
+        if self.exploration == 0:
             object.__setattr__(self, "exploration", EXPLORED if self.model == SMALL else EXPLORED_ONCE)
         check_whole("horizon", self.horizon, 1)
         check_whole("exploration", self.exploration, 2)

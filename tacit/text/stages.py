@@ -22,9 +22,8 @@ from tacit.text.settings import TextSettings
 from tacit.trust.anchors import MINORITY, Anchor
 from tacit.trust.findings import Finding, worst_first
 
-
-FIRST_LOOK = 24
-"""Reactions at the first look: fewer show nothing."""
+OFTEN = 1_000
+"""Reactions up to which it is looked at when there are a quarter more; then when there are half as many again."""
 TOLD_AFTER = 300
 """Reactions after which it is said that they were not shown to be more than noise: fewer may simply be too few."""
 MOST_KEPT = 20_000
@@ -59,10 +58,10 @@ class TextStage(Stage, Protocol):
 
 
 class TextExploration:
-    """Takes every candidate with the same probability and collects reactions, until feedback is shown to tell something.
+    """Takes every candidate with the same chance and collects reactions, until feedback is shown to tell something.
 
-    It looks when there are `FIRST_LOOK` reactions, then whenever there are half as many again: the model is fitted and
-    shows what it foretells of reactions left out. A model that is fitted once is fitted at the end of exploration.
+    It looks when there are as many reactions as were asked for, then whenever there are a quarter more: the model is
+    fitted and shows what it foretells of reactions left out. A model that is fitted once is fitted at the first look.
     """
 
     name: ClassVar[str] = "exploration"
@@ -78,7 +77,10 @@ class TextExploration:
     ) -> None:
         self.settings, self.model = settings, model
         self.reactions = list(reactions)
-        self.looked, self.told = looked, told  # reactions at the last look; whether it was said that they tell nothing
+        self.looked, self.told = (
+            looked,
+            told,
+        )  # reactions at the last look; whether it was said that they tell nothing
         self.progress: FitProgress | None = None
 
     @property
@@ -99,15 +101,15 @@ class TextExploration:
     def next(self) -> TextStage:
         """Return policy learning once feedback is shown to tell something, else exploration with what was looked at."""
         n = len(self.reactions)
-        if n < (next_look(self.looked, self.settings.exploration) if self.model.refits else self.settings.exploration):
+        if n < next_look(self.looked, self.settings.exploration):
             return self
         rewards = judged(self.settings, self.reactions)
         fitted = self.model.fit(self.reactions, self.progress, rewards)
         shown = rewards is not None or fitted.evidence is None or fitted.evidence.found
         if not fitted.refits:
             return TextLearning(self.settings, fitted, remarks=fitted.remarks)
-        if shown and n >= self.settings.exploration:
-            return TextLearning(self.settings, fitted, self.reactions, n, remarks=fitted.remarks)
+        if shown:
+            return TextLearning(self.settings, fitted, self.reactions, n, n, fitted.remarks)
         told = not shown and n >= TOLD_AFTER > self.looked
         following = TextExploration(self.settings, fitted, self.reactions, n, told)
         following.progress = self.progress
@@ -125,13 +127,18 @@ class TextExploration:
 
 
 def next_look(looked: int, exploration: int) -> int:
-    """Return at how many reactions to look next; at the end of the exploration asked for in any case.
+    """Return at how many reactions to look next: after the exploration asked for, then when there are more by a share.
 
-    >>> next_look(0, 30), next_look(24, 30), next_look(30, 30), next_look(45, 30)
-    (24, 30, 45, 67)
+    >>> next_look(0, 30), next_look(30, 30), next_look(100, 30), next_look(2000, 30)
+    (30, 37, 125, 3000)
     """
-    following = max(FIRST_LOOK, looked * 3 // 2)
-    return exploration if looked < exploration < following else following
+    return max(exploration, looked + 1, looked * 5 // 4 if looked < OFTEN else looked * 3 // 2)
+
+
+def is_uniform(reaction: Reaction) -> bool:
+    """Return whether the last choice was uniform."""
+    choice = reaction.choice
+    return abs(choice.probability * len(choice.candidates) - 1) <= SIMPLEX_TOLERANCE
 
 
 def judged(settings: TextSettings, reactions: Sequence[Reaction]) -> list[float] | None:
@@ -152,8 +159,7 @@ def restore_reactions(
         step = len(choice.conversation.exchanges) + 1
         last = step == settings.horizon or (settings.ends_early and step < settings.horizon)
         part.check(last, "choice", f"that of step {settings.horizon}")
-        fair = not uniform_ones or abs(choice.probability * K - 1) <= SIMPLEX_TOLERANCE
-        part.check(fair, "choice", f"of probability 1/{K}")
+        part.check(not uniform_ones or is_uniform(reaction), "choice", f"of probability 1/{K}")
         if not model.refits:
             settings.decoder.build(K)
     return reactions
@@ -162,8 +168,9 @@ def restore_reactions(
 class TextLearning:
     """Chooses by inverse-gap weighting; learns by fits to all reactions so far, or by REINFORCE from decoded rewards.
 
-    A model that is fitted again and again is when there are half as many reactions again: reading sharpens while the
-    agent earns, and a wrong turn is undone. Of more than `MOST_KEPT` reactions the oldest are forgotten.
+    A model that is fitted again and again is when there are a quarter more reactions, later half as many again: reading
+    sharpens while the agent earns, and a wrong turn is undone. `learned` counts the episodes that it knows. Of more
+    than `MOST_KEPT` reactions the oldest are forgotten.
     """
 
     name: ClassVar[str] = "policy learning"
@@ -180,7 +187,7 @@ class TextLearning:
     ) -> None:
         self.settings, self.model = settings, model
         self.reactions, self.looked = list(reactions), looked
-        self.learned, self.remarks = learned, remarks  # episodes so far, and how it began
+        self.learned, self.remarks = learned, remarks  # the latter: how it began
 
     def plan(self, context: Any, draw: float) -> TalkPlan:
         """Return choices by what the model knows when they are made."""

@@ -1,4 +1,4 @@
-"""How well candidates fit what was said: by the words they share, and by what vectors of texts have shown to go together.
+"""How well candidates fit what was said: by the words they share, and by what was learned to go together.
 
     u(s, a) = w·match(s, a) + x(s)'W z(a)
 
@@ -33,7 +33,7 @@ class Projection:
     @property
     def size(self) -> int:
         """Return how many components there are."""
-        return self.axes.shape[1]
+        return int(self.axes.shape[1])
 
     @staticmethod
     def from_state(state: Mapping[str, Any]) -> Projection:
@@ -125,4 +125,6 @@ def fit_components(
 ) -> tuple[tuple[Projection, ...], Projection]:
     """Return the projections of each thing said (n, R, D) that somebody said, and of candidates (C, D)."""
     heard = [said[:, role][said[:, role].any(axis=1)] for role in range(said.shape[1])]
-    return tuple(fit_projection(rows, parts, EVENING) for rows in heard), fit_projection(items, parts, EVENING)
+    return tuple(fit_projection(rows, parts, EVENING) for rows in heard), fit_projection(
+        items, parts, EVENING
+    )

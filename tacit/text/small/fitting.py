@@ -277,7 +277,9 @@ def climb(
 
     def objective(weights: FloatArray) -> tuple[float, FloatArray]:
         value, slopes = (
-            explain_feedback(design, weights) if rewards is None else explain_rewards(design, weights, rewards)
+            explain_feedback(design, weights)
+            if rewards is None
+            else explain_rewards(design, weights, rewards)
         )
         away = weights - start.centre
         return float(-value + (hold * away * away).sum()), -slopes + 2 * hold * away
@@ -338,9 +340,7 @@ def explain_feedback(design: Design, weights: FloatArray) -> tuple[float, FloatA
     return float((np.log(own) - np.log(pooled)).sum()), np.concatenate(slopes)
 
 
-def explain_rewards(
-    design: Design, weights: FloatArray, rewards: FloatArray
-) -> tuple[float, FloatArray]:
+def explain_rewards(design: Design, weights: FloatArray, rewards: FloatArray) -> tuple[float, FloatArray]:
     """Return the log-likelihood of known rewards under f, and its slopes in the weights; others are not touched."""
     f, believed = rewards_of_taken(design, weights)
     f = np.clip(f, SURE, 1 - SURE)
@@ -370,7 +370,9 @@ def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
     placed = [(echo, going_along), (echo, leading), (nothing, leading), (nothing, -leading)]
     starts = [Start(read_as(design, centre, along), centre) for centre, along in placed]
     if design.profiled.any():
-        starts += [Start(contrary(design, read_as(design, centre, leading)), centre) for centre in (echo, nothing)]
+        starts += [
+            Start(contrary(design, read_as(design, centre, leading)), centre) for centre in (echo, nothing)
+        ]
     return starts
 
 
@@ -406,5 +408,3 @@ def regress(features: FloatArray, values: FloatArray, ridge: float | None = None
     n, size = features.shape
     hold = n / 20 if ridge is None else ridge
     return np.asarray(np.linalg.solve(features.T @ features + hold * np.eye(size), features.T @ values))
-
-

@@ -30,6 +30,7 @@ from tacit.text.small.posterior import Sample, TextPosterior
 from tacit.text.small.sampling import ROLES, TOP, Vectors, make_sample, steps_of, texts_of
 from tacit.text.small.values import StepValue, fit_value
 
+
 @dataclass(frozen=True)
 class SmallSettings:
     """How the small model is fitted."""
@@ -160,7 +161,9 @@ class SmallModel:
         model = cls(saved.whole("horizon", 1), settings, encoder, cache)
         model.looks, model.evidence = saved.whole("looks"), Evidence.from_state(saved, "evidence")
         values = saved.parts("values")
-        saved.check(len(values) == (model.horizon - 1) * saved.has("fitted"), "values", "one a step but the last")
+        saved.check(
+            len(values) == (model.horizon - 1) * saved.has("fitted"), "values", "one a step but the last"
+        )
         if saved.has("fitted"):
             model.fitted = TextPosterior.from_state(saved.part("fitted"))
             model._check_sizes(saved, model.fitted)
@@ -202,7 +205,8 @@ class SmallModel:
         ahead = posterior.rewards(sample).max(axis=1)  # where the choice was the last that there can be
         episodes = [steps_of(reaction) for reaction in reactions]
         vectors = Vectors(
-            self.features, (t for e in episodes for c in e for t in (*texts_of(c.conversation), *c.candidates))
+            self.features,
+            (t for e in episodes for c in e for t in (*texts_of(c.conversation), *c.candidates)),
         )
         values: list[StepValue | None] = []
         for step in reversed(range(self.horizon - 1)):

@@ -57,9 +57,7 @@ class Sample:
 
     def part(self, rows: BoolArray | IntArray | slice) -> Sample:
         """Return some rows as a sample of their own."""
-        return Sample(
-            **{name: each if name == "items" else each[rows] for name, each in vars(self).items()}
-        )
+        return Sample(**{name: each if name == "items" else each[rows] for name, each in vars(self).items()})
 
     @property
     def profiled(self) -> BoolArray:

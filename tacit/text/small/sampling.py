@@ -35,7 +35,7 @@ class Vectors:
         self.table = features.sentences(found, progress)
 
     def __getitem__(self, text: str) -> Float32Array:
-        return self.table[self._rows[text]]
+        return np.asarray(self.table[self._rows[text]])
 
     def rows(self, texts: Iterable[str]) -> list[int]:
         """Return the rows of the table that hold the vectors of texts."""
@@ -71,7 +71,9 @@ def make_sample(
     choices = [reaction.choice for reaction in reactions]
     matches = features.match([(c.conversation, c.candidates) for c in choices], progress)
     match, mask = pad(matches, max(len(rows) for rows in matches))
-    vectors = Vectors(features, (t for c in choices for t in (*texts_of(c.conversation), *c.candidates)), progress)
+    vectors = Vectors(
+        features, (t for c in choices for t in (*texts_of(c.conversation), *c.candidates)), progress
+    )
     offer = np.zeros(mask.shape, np.int64)
     offer[mask] = [row for choice in choices for row in vectors.rows(choice.candidates)]
     profiles = [choice.conversation.context.profile for choice in choices]
