@@ -13,8 +13,8 @@ from tacit.trust.findings import Finding
 
 BEYOND_CHANCE = 1.96
 """Standard errors by which a gain must exceed 0 to be believed, where it was looked at once."""
-LEVEL = 0.01
-"""Probability that feedback which tells nothing is ever believed, however often the agent looks."""
+LEVEL = 0.05
+"""Probability that feedback which tells nothing is ever believed, at most, however often the agent looks."""
 LEAST_GAIN = 1e-6
 """Below this a gain is rounding: where everybody says the same, gain and error are nearly 0."""
 TRIALS = 10
@@ -60,7 +60,7 @@ class Evidence(NamedTuple):
 
     @property
     def found(self) -> bool:
-        """Return whether the gain is beyond chance: in 1 % of runs, whenever they are looked at (2.5 % of one look)."""
+        """Return whether the gain is beyond chance: in 5 % of runs, however often looked at (2.5 % of one look)."""
         return self.gain > max(self.needed * self.error, LEAST_GAIN)
 
     @property
@@ -68,7 +68,7 @@ class Evidence(NamedTuple):
         """Return how many standard errors the gain must exceed 0 by; the looks share `LEVEL` as 1/2, 1/6, 1/12 ...
 
         >>> round(Evidence(0.1, 0.01, looks=1).needed, 2), round(Evidence(0.1, 0.01, looks=10).needed, 2)
-        (3.29, 4.29)
+        (2.81, 3.91)
         """
         if not self.looks:
             return BEYOND_CHANCE

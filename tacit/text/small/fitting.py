@@ -41,9 +41,12 @@ RIDGES = (0.005, 0.03, 0.2)
 """Of W, among which reactions left out choose."""
 BIAS_RIDGE = 1e-3
 """How strongly biases are held to where they start."""
-FOLDS = 3
+FOLDS, FINE_FOLDS, FINE = 3, 6, 400
+"""Parts of which each is foretold from the others, more of them up to `FINE` reactions: then every one counts."""
 MOST_COMPARED = 1_500
 """Reactions that starts and ridges are compared on; the fit itself is made on all."""
+FEW = 10
+"""Reactions of which the spread of what was won is not known at all: of few, an error is taken for larger."""
 DOUBT = 0.5
 """Share of chance in what is foretold when starts are compared: without, the boldest wrong guess would decide."""
 SURE = 1e-9
@@ -156,7 +159,8 @@ def fit_text_posterior(
     design = make_design(sample, frame)
     chosen = choose_start(design, settings, rewards)
     weights = climb(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
-    error = float(chosen.won.std() / np.sqrt(len(chosen.won)))
+    n = len(chosen.won)
+    error = float(chosen.won.std() / np.sqrt(n)) * (1 + FEW / n)
     evidence = Evidence(float(chosen.won.mean()), error, looks) if rewards is None else None
     return Fitted(make_posterior(frame, design, weights, settings.sharpness), evidence)
 
@@ -232,9 +236,10 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
 def try_start(
     design: Design, start: Start, ridge: float, settings: FittingSettings, rewards: FloatArray | None
 ) -> Trial:
-    """Return what a start is worth: each third of the reactions is foretold from the others."""
-    fold, won, found = np.arange(len(design)) % FOLDS, np.zeros(len(design)), []
-    for n in range(FOLDS):
+    """Return what a start is worth: each part of the reactions is foretold from the others."""
+    folds = FINE_FOLDS if len(design) <= FINE else FOLDS
+    fold, won, found = np.arange(len(design)) % folds, np.zeros(len(design)), []
+    for n in range(folds):
         fitted, left_out = fold != n, fold == n
         known, held = (None, None) if rewards is None else (rewards[fitted], rewards[left_out])
         weights = climb(design.part(fitted), start, ridge, settings.steps // 2, settings, known)
