@@ -1,6 +1,6 @@
 """Fitting the text posterior: how much likelier feedback makes the choice that came before it (eq. 5, by likelihood).
 
-A remark is kind with probability q = f P + (1 - f)(1 - P), f the reward of the candidate taken and P = σ(k) that the
+A remark is kind with probability q = f P + (1 - f)(1 - P), f the reward of the candidate taken and P = sigmoid(k) that the
 person is plain. Of all choices of the sample, feedback y of ratio e^t makes a choice with q
 
     (1 + q (e^t - 1)) / (1 + mean(q) (e^t - 1))

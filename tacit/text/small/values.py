@@ -1,6 +1,6 @@
 """What a choice before the last is worth: how good a place it leads to, learned from what it led to.
 
-    Q_h(s, a) = σ(x(s)'W z(a) + b)      fitted to V_{h+1}(s') = max_a' Q_{h+1}(s', a'), at the end f(x, s', a')
+    Q_h(s, a) = sigmoid(x(s)'W z(a) + b)      fitted to V_{h+1}(s') = max_a' Q_{h+1}(s', a'), at the end f(x, s', a')
 
 Where a conversation ended with the choice, it is fitted to how likely that was rewarded. Every episode teaches it,
 whoever chose: what a choice leads to does not depend on why it was made.
@@ -97,5 +97,5 @@ def score_pairs(asked: FloatArray, offered: FloatArray, W: FloatArray) -> FloatA
 
 
 def cross_entropy(odds: FloatArray, values: FloatArray) -> float:
-    """Return -sum of v log σ(o) + (1 - v) log σ(-o)."""
+    """Return -sum of v log sigmoid(o) + (1 - v) log sigmoid(-o)."""
     return float(-(values * log_expit(odds) + (1 - values) * log_expit(-odds)).sum())
