@@ -16,16 +16,15 @@ from tacit.text.small.encoder import Words
 from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import (
     FittingSettings,
-    explain_feedback,
-    explain_rewards,
     fit_frame,
     fit_text_posterior,
-    list_starts,
     make_design,
     make_posterior,
 )
+from tacit.text.small.likelihood import explain_feedback, explain_rewards
 from tacit.text.small.matching import FEATURES, match_features
 from tacit.text.small.posterior import Sample, bayes, log_ratio
+from tacit.text.small.starts import list_starts
 from tacit.text.small.values import climb_value, fit_value
 
 SETTINGS = FittingSettings()

@@ -1,16 +1,8 @@
-"""Fitting the text posterior: how much likelier feedback makes the choice that came before it (eq. 5, by likelihood).
+"""Fitting the text posterior: the likelihood is climbed from several starts, and reactions left out of the fit choose.
 
-A remark is kind with probability q = f P + (1 - f)(1 - P), f the reward of the candidate taken and P = sigmoid(k) that the
-person is plain. Of all choices of the sample, feedback y of ratio e^t makes a choice with q
-
-    (1 + q (e^t - 1)) / (1 + mean(q) (e^t - 1))
-
-times as likely. The sum of its logarithms is climbed in all weights at once (L-BFGS), held by ridges. It has several
-summits, so it is climbed from several starts: what echoes the request is right, and remarks go with that; the remarks'
-leading component is kindness, or unkindness; or each person is as contrary as they say the commoner kind of thing.
-Start and ridge are those that foretell reactions left out of the fit best. The same reactions are the evidence that
-feedback tells anything: h_a of the candidate taken, drawn with probability p_a, is p_a on average where it does not,
-so that h_a / p_a - 1 is what a stake of 1 would win.
+All weights are climbed at once (L-BFGS), held by ridges. Start and ridge are those that foretell reactions left out
+best. The same reactions are the evidence that feedback tells anything: h_a of the candidate taken, drawn with
+probability p_a, is p_a on average where it does not, so that h_a / p_a - 1 is what a stake of 1 would win.
 """
 
 from __future__ import annotations
@@ -20,21 +12,23 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, softmax
 
-from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.arrays import FloatArray
 from tacit.base.saved import LARGEST
 from tacit.base.validation import check_number, check_whole
 from tacit.text.evidence import Evidence
 from tacit.text.small.affinity import Affinity, Projection, fit_components, fit_projection
-from tacit.text.small.posterior import LARGEST_RATIO, Sample, TextPosterior, bayes, clipped, log_ratio
+from tacit.text.small.likelihood import (
+    SURE,
+    Design,
+    believed_of,
+    explain_feedback,
+    explain_rewards,
+    rewards_of_taken,
+)
+from tacit.text.small.posterior import Sample, TextPosterior, bayes, log_ratio
+from tacit.text.small.starts import Start, list_starts
 
-FIRST_WEIGHT = 4.0
-"""Every match weight where echo is the start: a word that fits makes a candidate e^4 times as likely."""
-FIRST_GOODNESS, FIRST_PLAINNESS = 1.0, 2.0
-"""Log-odds, before anything is known, that some candidate is right and that a person means what they say."""
-FIRST_KINDNESS = 2.0
-"""Log-odds of a remark one standard deviation out on the component that is taken for kindness."""
 MOST_PARTS = 1 << 16
 """Principal components and steps that may be asked for: encoders have some hundreds, and 100 steps settle."""
 RIDGES = (0.005, 0.03, 0.2)
@@ -49,8 +43,6 @@ FEW = 10
 """Reactions of which the spread of what was won is not known at all: of few, an error is taken for larger."""
 DOUBT = 0.5
 """Share of chance in what is foretold when starts are compared: without, the boldest wrong guess would decide."""
-SURE = 1e-9
-"""How near probabilities may come to 0 and 1 in a likelihood."""
 
 
 @dataclass(frozen=True)
@@ -88,60 +80,7 @@ class Frame(NamedTuple):
     profile: Projection
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
-    """What the weights of a fit multiply, (n, ...) each: see `tacit.text.small.posterior`."""
-
-    match: FloatArray
-    mask: BoolArray
-    asked: FloatArray
-    offered: FloatArray
-    state: FloatArray
-    reading: FloatArray
-    profile: FloatArray
-    profiled: BoolArray
-    taken: IntArray
-    chance: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.taken)
-
-    def part(self, rows: BoolArray | IntArray) -> Design:
-        """Return some rows as a design of their own."""
-        return Design(*(each[rows] for each in vars(self).values()))
-
-    @property
-    def sizes(self) -> list[int]:
-        """Return how many weights there are of match, W, state, feedback and profile."""
-        W = self.asked.shape[1] * self.offered.shape[2]
-        return [self.match.shape[2], W, *(each.shape[1] for each in (self.state, self.reading, self.profile))]
-
-    def split(self, weights: FloatArray) -> list[FloatArray]:
-        """Return the weights of each part."""
-        return np.split(weights, np.cumsum(self.sizes)[:-1])
-
-
-class Start(NamedTuple):
-    """Where a fit begins, and what its ridges hold it to."""
-
-    weights: FloatArray
-    centre: FloatArray
-
-
-class Believed(NamedTuple):
-    """What weights say of each row: fits (n, K), g, t and P (n,)."""
-
-    fits: FloatArray
-    good: FloatArray
-    ratio: FloatArray
-    plain: FloatArray
-
-    def kind(self, f: FloatArray) -> FloatArray:
-        """Return q of rewards f: how likely a remark is kind."""
-        return f * self.plain + (1 - f) * (1 - self.plain)
-
-
-class Fitted(NamedTuple):
+class FittedText(NamedTuple):
     """A posterior, and the evidence that feedback tells anything, None where rewards were told."""
 
     posterior: TextPosterior
@@ -150,7 +89,7 @@ class Fitted(NamedTuple):
 
 def fit_text_posterior(
     sample: Sample, settings: FittingSettings, rewards: FloatArray | None = None, looks: int = 1
-) -> Fitted:
+) -> FittedText:
     """Return the posterior fitted to reactions, whoever chose what they are to; the evidence is of that many looks.
 
     Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is found to mean.
@@ -158,11 +97,11 @@ def fit_text_posterior(
     frame = fit_frame(sample, settings)
     design = make_design(sample, frame)
     chosen = choose_start(design, settings, rewards)
-    weights = climb(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
+    weights = climb_weights(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
     n = len(chosen.won)
     error = float(chosen.won.std() / np.sqrt(n)) * (1 + FEW / n)
     evidence = Evidence(float(chosen.won.mean()), error, looks) if rewards is None else None
-    return Fitted(make_posterior(frame, design, weights, settings.sharpness), evidence)
+    return FittedText(make_posterior(frame, design, weights, settings.sharpness), evidence)
 
 
 def fit_frame(sample: Sample, settings: FittingSettings) -> Frame:
@@ -242,7 +181,7 @@ def try_start(
     for n in range(folds):
         fitted, left_out = fold != n, fold == n
         known, held = (None, None) if rewards is None else (rewards[fitted], rewards[left_out])
-        weights = climb(design.part(fitted), start, ridge, settings.steps // 2, settings, known)
+        weights = climb_weights(design.part(fitted), start, ridge, settings.steps // 2, settings, known)
         rest = design.part(left_out)
         won[left_out] = stake(rest, weights)
         found.append((foretold(rest, weights, held), weights))
@@ -252,7 +191,7 @@ def try_start(
 
 def stake(design: Design, weights: FloatArray) -> FloatArray:
     """Return what a stake of 1, spread over candidates as h says, wins on each reaction, (n,)."""
-    believed = believe(design, weights)
+    believed = believed_of(design, weights)
     plain = np.log(believed.plain) - np.log1p(-believed.plain)
     h = bayes(believed.good[:, None] * believed.fits, log_ratio(believed.ratio, plain), design.mask)
     return np.asarray(h[np.arange(len(design)), design.taken] / design.chance - 1)
@@ -269,7 +208,7 @@ def foretold(design: Design, weights: FloatArray, rewards: FloatArray | None) ->
     return float(np.log(DOUBT + (1 - DOUBT) * ratio).mean())
 
 
-def climb(
+def climb_weights(
     design: Design,
     start: Start,
     ridge: float,
@@ -305,111 +244,3 @@ def hold_of(design: Design, ridge: float, settings: FittingSettings) -> FloatArr
     hold = np.repeat(ridges, design.sizes)
     hold[np.cumsum(design.sizes)[2:] - 1] = BIAS_RIDGE
     return hold
-
-
-def believe(design: Design, weights: FloatArray) -> Believed:
-    """Return what weights say of each row."""
-    echo, W, state, feedback, profile = design.split(weights)
-    asked = design.asked @ W.reshape(design.asked.shape[1], -1)
-    scores = design.match @ echo + np.einsum("nkq,nq->nk", design.offered, asked)
-    odds = np.where(design.profiled, clipped(design.profile @ profile), LARGEST_RATIO)
-    return Believed(
-        np.asarray(softmax(np.where(design.mask, scores, -np.inf), axis=1)),
-        np.asarray(expit(design.state @ state)),
-        clipped(design.reading @ feedback),
-        np.asarray(expit(odds)),
-    )
-
-
-def rewards_of_taken(design: Design, weights: FloatArray) -> tuple[FloatArray, Believed]:
-    """Return f of the candidates that were taken, (n,), and what it was made of."""
-    believed = believe(design, weights)
-    return believed.good * believed.fits[np.arange(len(design)), design.taken], believed
-
-
-def explain_feedback(design: Design, weights: FloatArray) -> tuple[float, FloatArray]:
-    """Return the log-likelihood of the module's docstring, and its slopes in the weights."""
-    f, believed = rewards_of_taken(design, weights)
-    q, plain = believed.kind(f), believed.plain
-    ratio = np.exp(believed.ratio)
-    more, mean = ratio - 1, q.mean()
-    own, pooled = 1 + q * more, 1 + mean * more
-    in_q = more / own - (more / pooled).mean()
-    in_t = ratio * (q / own - mean / pooled)
-    in_k = in_q * (2 * f - 1) * plain * (1 - plain) * design.profiled
-    slopes = [
-        slopes_of_rewards(design, believed, f * in_q * (2 * plain - 1)),
-        design.reading.T @ in_t,
-        design.profile.T @ in_k,
-    ]
-    return float((np.log(own) - np.log(pooled)).sum()), np.concatenate(slopes)
-
-
-def explain_rewards(design: Design, weights: FloatArray, rewards: FloatArray) -> tuple[float, FloatArray]:
-    """Return the log-likelihood of known rewards under f, and its slopes in the weights; others are not touched."""
-    f, believed = rewards_of_taken(design, weights)
-    f = np.clip(f, SURE, 1 - SURE)
-    value = (rewards * np.log(f) + (1 - rewards) * np.log1p(-f)).sum()
-    slopes = slopes_of_rewards(design, believed, rewards - f * (1 - rewards) / (1 - f))
-    return float(value), np.concatenate([slopes, np.zeros(len(weights) - len(slopes))])
-
-
-def slopes_of_rewards(design: Design, believed: Believed, in_log: FloatArray) -> FloatArray:
-    """Return slopes in the weights of match, W and state, from those in log f of the candidates taken, (n,)."""
-    chosen = np.arange(design.mask.shape[1]) == design.taken[:, None]
-    in_scores = in_log[:, None] * (chosen - believed.fits)
-    echo = np.einsum("nk,nkf->f", in_scores, design.match)
-    W = design.asked.T @ np.einsum("nk,nkq->nq", in_scores, design.offered)
-    return np.concatenate([echo, W.ravel(), design.state.T @ (in_log * (1 - believed.good))])
-
-
-def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
-    """Return where fits begin; see the module's docstring."""
-    echo, nothing = first_weights(design, FIRST_WEIGHT), first_weights(design, 0.0)
-    if rewards is not None:
-        return [Start(echo, echo), Start(nothing, nothing)]
-    f, _ = rewards_of_taken(design, echo)
-    going_along = regress(design.reading, f - f.mean())
-    leading = np.zeros(design.reading.shape[1])
-    leading[0] = 1.0
-    placed = [(echo, going_along), (echo, leading), (nothing, leading), (nothing, -leading)]
-    starts = [Start(read_as(design, centre, along), centre) for centre, along in placed]
-    if design.profiled.any():
-        starts += [
-            Start(contrary(design, read_as(design, centre, leading)), centre) for centre in (echo, nothing)
-        ]
-    return starts
-
-
-def first_weights(design: Design, echo: float) -> FloatArray:
-    """Return the weights that believe as much in echo and know nothing of what feedback means."""
-    weights = [np.zeros(size) for size in design.sizes]
-    weights[0][:] = echo
-    weights[2][-1], weights[4][-1] = FIRST_GOODNESS, FIRST_PLAINNESS
-    return np.concatenate(weights)
-
-
-def read_as(design: Design, weights: FloatArray, along: FloatArray) -> FloatArray:
-    """Return the weights with kindness along a direction of the readings, (E + 1,)."""
-    parts = design.split(weights.copy())
-    spread = float((design.reading @ along).std())
-    parts[3][:] = FIRST_KINDNESS * along / max(spread, SURE)
-    return np.concatenate(parts)
-
-
-def contrary(design: Design, weights: FloatArray) -> FloatArray:
-    """Return the weights with people the more contrary the more of what they say is called kind.
-
-    Rewards are the minority: who says mostly kind things means the opposite.
-    """
-    parts, those = design.split(weights.copy()), design.profiled
-    kindness = np.tanh(believe(design, weights).ratio)
-    parts[4][:] = -2 * FIRST_PLAINNESS * regress(design.profile[those], kindness[those], 1.0)
-    return np.concatenate(parts)
-
-
-def regress(features: FloatArray, values: FloatArray, ridge: float | None = None) -> FloatArray:
-    """Return the weights of a ridge regression; by default as strong as a twentieth of the rows."""
-    n, size = features.shape
-    hold = n / 20 if ridge is None else ridge
-    return np.asarray(np.linalg.solve(features.T @ features + hold * np.eye(size), features.T @ values))

@@ -27,7 +27,7 @@ from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.fitting import FittingSettings, fit_text_posterior
 from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample, TextPosterior
-from tacit.text.small.sampling import ROLES, TOP, Vectors, make_sample, steps_of, texts_of
+from tacit.text.small.sampling import ROLES, TOP, SentenceVectors, make_sample, steps_of, texts_of
 from tacit.text.small.values import StepValue, fit_value
 
 
@@ -89,7 +89,7 @@ class SmallModel:
         value = self.values[len(conversation.exchanges)]
         if value is None:
             return np.full(len(candidates), 1 / len(candidates))
-        vectors = Vectors(self.features, (*texts_of(conversation), *candidates))
+        vectors = SentenceVectors(self.features, (*texts_of(conversation), *candidates))
         return value(vectors.said(conversation), vectors.table[vectors.rows(candidates)])
 
     def posterior(self, conversation: Conversation, candidates: Sequence[str], feedback: str) -> FloatArray:
@@ -204,7 +204,7 @@ class SmallModel:
         ends = posterior.rewarded(sample) if rewards is None else rewards
         ahead = posterior.rewards(sample).max(axis=1)  # where the choice was the last that there can be
         episodes = [steps_of(reaction) for reaction in reactions]
-        vectors = Vectors(
+        vectors = SentenceVectors(
             self.features,
             (t for e in episodes for c in e for t in (*texts_of(c.conversation), *c.candidates)),
         )
@@ -220,7 +220,9 @@ class SmallModel:
                 ahead[n] = value(said, vectors.table[offered]).max() if value is not None else ahead[n]
         return tuple(reversed(values))
 
-    def _fit_value(self, choices: Sequence[Choice], led_to: FloatArray, vectors: Vectors) -> StepValue:
+    def _fit_value(
+        self, choices: Sequence[Choice], led_to: FloatArray, vectors: SentenceVectors
+    ) -> StepValue:
         said = np.array([vectors.said(choice.conversation) for choice in choices])
         taken = vectors.table[vectors.rows(choice.candidates[choice.action] for choice in choices)]
         return fit_value(said, taken, led_to, self.settings.fitting.said_parts)

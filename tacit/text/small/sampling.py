@@ -24,7 +24,7 @@ TOP = 2
 """The features of a state hold its candidates' best matches: the best two of each kind tell if one stands out."""
 
 
-class Vectors:
+class SentenceVectors:
     """Sentence vectors by text: each is asked for once, all together."""
 
     def __init__(
@@ -71,7 +71,7 @@ def make_sample(
     choices = [reaction.choice for reaction in reactions]
     matches = features.match([(c.conversation, c.candidates) for c in choices], progress)
     match, mask = pad(matches, max(len(rows) for rows in matches))
-    vectors = Vectors(
+    vectors = SentenceVectors(
         features, (t for c in choices for t in (*texts_of(c.conversation), *c.candidates)), progress
     )
     offer = np.zeros(mask.shape, np.int64)
@@ -91,7 +91,7 @@ def make_sample(
     )
 
 
-def state_of(match: Float32Array, conversation: Conversation, vectors: Vectors) -> FloatArray:
+def state_of(match: Float32Array, conversation: Conversation, vectors: SentenceVectors) -> FloatArray:
     """Return the features of a state: the best matches on offer, and what the agent said last, zeros before that."""
     exchanges = conversation.exchanges
     last = vectors[exchanges[-1].said] if exchanges else np.zeros(vectors.table.shape[1], np.float32)
