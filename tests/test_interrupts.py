@@ -122,9 +122,8 @@ def test_calls_interrupted_anywhere_in_every_stage_of_the_paper():
 def test_conversations_interrupted_anywhere():
     learner = TEXT_LEARNERS["tacit"]
     source = learner.source(shop_env())
-    make = lambda: learner.make(
-        replace(SHORT, exploration=30), 3, small_model(cache=CACHE, kind=TrustingModel)
-    )
+    settings = replace(SHORT, exploration=30)
+    make = lambda: learner.make(settings, 3, small_model(cache=CACHE, kind=TrustingModel))  # noqa: E731
     stopped = stop_everywhere(make, source, 90, every=3)
     assert stopped.stages == {"exploration", "policy learning"}
 

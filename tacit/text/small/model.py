@@ -18,7 +18,7 @@ from tacit.base.arrays import FloatArray
 from tacit.base.changes import Changes
 from tacit.base.saved import Saved
 from tacit.decoding.decoder import DecoderSettings
-from tacit.text.conversation import Choice, Conversation, Reaction
+from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction
 from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
 from tacit.text.small.cache import EncodingCache, default_path
@@ -84,7 +84,8 @@ class SmallModel:
             return np.full(len(candidates), 1 / len(candidates))
         if self._is_last(conversation):
             choice = Choice(conversation, tuple(candidates), 0, 1.0)
-            found: FloatArray = self.fitted.rewards(self.sample([Reaction(choice, "")]))[0]
+            sample = make_sample(self.features, [Reaction(choice, NO_REMARK)], heard=False)
+            found: FloatArray = self.fitted.rewards(sample)[0]
             return found
         value = self.values[len(conversation.exchanges)]
         if value is None:

@@ -65,9 +65,12 @@ def texts_of(conversation: Conversation) -> Iterable[str]:
 
 
 def make_sample(
-    features: TextFeatures, reactions: Sequence[Reaction], progress: FitProgress | None = None
+    features: TextFeatures,
+    reactions: Sequence[Reaction],
+    progress: FitProgress | None = None,
+    heard: bool = True,
 ) -> Sample:
-    """Return reactions as the numbers that the posterior reads."""
+    """Return reactions as the numbers that the posterior reads; where nothing was `heard` yet, feedback is zeros."""
     choices = [reaction.choice for reaction in reactions]
     matches = features.match([(c.conversation, c.candidates) for c in choices], progress)
     match, mask = pad(matches, max(len(rows) for rows in matches))
@@ -77,6 +80,9 @@ def make_sample(
     offer = np.zeros(mask.shape, np.int64)
     offer[mask] = [row for choice in choices for row in vectors.rows(choice.candidates)]
     profiles = [choice.conversation.context.profile for choice in choices]
+    reading = np.zeros((len(reactions), features.encoder.reading_size), np.float32)
+    if heard:
+        reading = features.reactions([reaction.feedback for reaction in reactions], progress)
     return Sample(
         match,
         mask,
@@ -84,7 +90,7 @@ def make_sample(
         vectors.table,
         np.array([vectors.said(choice.conversation) for choice in choices]),
         np.array([state_of(rows, c.conversation, vectors) for rows, c in zip(matches, choices, strict=True)]),
-        features.reactions([reaction.feedback for reaction in reactions], progress).astype(np.float64),
+        reading.astype(np.float64),
         features.profiles(profiles, progress).astype(np.float64),
         np.array([choice.action for choice in choices]),
         np.array([choice.probability for choice in choices]),
