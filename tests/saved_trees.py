@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 from learners import SMALL, SMALL_VECTORS, make_learner, source_for
-from text_samples import SHORT, HashingEncoder, shop_env, small_model
+from text_samples import SHORT, HashingEncoder, TrustingModel, shop_env, small_model
 
 from tacit.agent import Agent
 from tacit.base.checkpoint import load_tree
@@ -15,7 +15,6 @@ from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.problem.spaces import Finite
 from tacit.simulate import Simulation
 from tacit.text.small.cache import EncodingCache
-from tacit.text.small.model import SmallModel
 
 CACHE = EncodingCache()
 NEVER_FINITE = {"check_at", "evidence", "sigma"}
@@ -54,7 +53,7 @@ def layered_agent(name):
 
 
 def text_agent(name):
-    agent = TEXT_LEARNERS["tacit"].make(SHORT, 0, small_model(cache=CACHE))
+    agent = TEXT_LEARNERS["tacit"].make(SHORT, 0, small_model(cache=CACHE, kind=TrustingModel))
     Simulation(agent, GymSource(shop_env()), 0).run(TALKS[name])
     for steps in range(3):
         talk(agent, steps, end=False)
@@ -104,7 +103,7 @@ def talk(agent, number, steps=None, end=True, episode=None):
 def try_agent(path, again):
     """Load an agent, play it, and check that nothing that it learned is out of this world."""
     chance = np.random.default_rng(0)
-    agent = Agent.load(path, model=lambda state: SmallModel.from_state(state, HashingEncoder(), CACHE))
+    agent = Agent.load(path, model=lambda state: TrustingModel.from_state(state, HashingEncoder(), CACHE))
     layered = agent.world.name == "layered"
     for episode in agent.open_episodes:
         if layered:

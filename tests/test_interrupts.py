@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from interrupting import interrupted, lines_of
 from learners import SMALL, make_learner, source_for
-from text_samples import SHORT, HashingEncoder, shop_env, small_model
+from text_samples import SHORT, HashingEncoder, TrustingModel, shop_env, small_model
 
 from tacit.agent import Agent
 from tacit.checks import play_out, saved
@@ -22,7 +22,6 @@ from tacit.experiments.text_learners import TEXT_LEARNERS
 from tacit.learning.settings import CollectionSettings, HomingSettings
 from tacit.planning.regression import OracleSettings
 from tacit.text.small.cache import EncodingCache
-from tacit.text.small.model import SmallModel
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*is left out", "ignore:.*plays uniformly", "ignore:.*within its budget", "ignore:.*than noise"
@@ -123,13 +122,14 @@ def test_calls_interrupted_anywhere_in_every_stage_of_the_paper():
 def test_conversations_interrupted_anywhere():
     learner = TEXT_LEARNERS["tacit"]
     source = learner.source(shop_env())
-    make = lambda: learner.make(replace(SHORT, exploration=30), 3, small_model(cache=CACHE))  # noqa: E731
+    settings = replace(SHORT, exploration=30)
+    make = lambda: learner.make(settings, 3, small_model(cache=CACHE, kind=TrustingModel))  # noqa: E731
     stopped = stop_everywhere(make, source, 90, every=3)
     assert stopped.stages == {"exploration", "policy learning"}
 
 
 def load_text(path):
-    return Agent.load(path, model=lambda state: SmallModel.from_state(state, HashingEncoder(), CACHE))
+    return Agent.load(path, model=lambda state: TrustingModel.from_state(state, HashingEncoder(), CACHE))
 
 
 def before_hand_over(agent, source, stage, path):
@@ -158,7 +158,7 @@ def test_a_hand_over_interrupted_anywhere_is_made_by_the_next_call(name, stage, 
     if name == "text":
         learner, load = TEXT_LEARNERS["tacit"], load_text
         source = learner.source(shop_env())
-        agent = learner.make(replace(SHORT, exploration=12), 3, small_model(cache=CACHE))
+        agent = learner.make(replace(SHORT, exploration=12), 3, small_model(cache=CACHE, kind=TrustingModel))
     else:
         source, load = source_for("synthetic", name), Agent.load
         agent = make_learner(name, source.layout, SMALL)(0)

@@ -115,8 +115,7 @@ def make_survey() -> Pass[Survey]:
 
 def _check_horizons(survey: Survey, problems: Problems | None) -> None:
     """Raise if problems are not to be lived with and episodes have different numbers of steps."""
-    kept = 1 if survey.is_conversation else len(survey.lengths)
-    if problems is not None and problems.strict and len(survey.horizons) > kept:
+    if problems is not None and problems.strict and len(survey.horizons) > len(survey.lengths):
         raise LogError(
             f"every episode must have as many steps as others, got (steps: episodes) {survey.horizons}; leave strict "
             "out to set the rare ones aside"

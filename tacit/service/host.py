@@ -58,8 +58,8 @@ from tacit.service.rebuilding import (
     read_anchors,
     save_agent,
 )
-from tacit.service.talks import ExplorationBeside
-from tacit.text.stages import TextLearning
+from tacit.service.talks import is_talk
+from tacit.text.stages import TextStage
 
 
 class Answer(NamedTuple):
@@ -239,14 +239,14 @@ class Host(Rebuilt):
     def new_fits(self, at: float) -> list[JournalEvent]:
         """Return events for fits that were taken up since the last: when that was, no replay could know."""
         stage = self.agent.stage
-        if isinstance(stage, ExplorationBeside):
-            done = stage.tend()
+        if is_talk(stage):
+            done = self.talk_fits.tend(stage)
             return [] if done is None else [self._take_up(*done, at)]
         fits = getattr(stage, "fits", ())[self.fits :]
         self.fits += len(fits)
         return [self._event(None, FIT, list(fit), at) for fit in fits]
 
-    def _take_up(self, fitted_to: int, following: TextLearning, at: float) -> JournalEvent:
+    def _take_up(self, fitted_to: int, following: TextStage, at: float) -> JournalEvent:
         """Return the event of a fit of conversations, which is what decides from now on."""
         self.agent.stage = following
         self.fits += 1

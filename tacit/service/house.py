@@ -239,7 +239,7 @@ class House:
             ],
             earning=earning_of(host.earned[False]),
             holdout=earning_of(host.earned[True]),
-            stale=staleness_of(agent.stage),
+            stale=staleness_of(agent.stage, host.fits),
             seed=agent.seed,
             position=host.position,
             version=version("tacit"),
@@ -342,6 +342,7 @@ def earning_of(rewards: Collection[float]) -> Earning:
 
 def stop_fits(host: Host) -> None:
     """End the process in which an agent's fits are made, if there is one."""
+    host.talk_fits.stop()
     stop = getattr(host.agent.stage, "stop", None)
     if stop is not None:
         stop()

@@ -93,7 +93,7 @@ class Metrics:
 
     def _see_fits(self, host: Host) -> None:
         """Remember when an agent's last fit was first seen."""
-        stale, known = staleness_of(host.agent.stage), self._fitted.get(host.row.number)
+        stale, known = staleness_of(host.agent.stage, host.fits), self._fitted.get(host.row.number)
         if stale is not None and (known is None or known[0] != stale.fits):
             self._fitted[host.row.number] = (stale.fits, self._clock())
 
@@ -142,7 +142,7 @@ class Metrics:
             "tacit_fit_behind_tuples", "Tuples that the last fit did not see.", labels=["agent"]
         )
         for host in hosts:
-            stale, known = staleness_of(host.agent.stage), self._fitted.get(host.row.number)
+            stale, known = staleness_of(host.agent.stage, host.fits), self._fitted.get(host.row.number)
             if stale is None or known is None:
                 continue
             seconds.add_metric([host.row.name], self._clock() - known[1])

@@ -14,7 +14,7 @@ from tacit.learning.stage import Stage
 from tacit.problem.spaces import Finite
 from tacit.service.meanings import shorten
 from tacit.service.page_bodies import ProgressShown, WantedShown
-from tacit.text.stages import TextExploration, TextLearning
+from tacit.text.stages import TextExploration, TextLearning, next_look
 
 LISTED = 6
 """Situations that are named of those that are not settled."""
@@ -108,9 +108,11 @@ def _of_fits(stage: GeneralisingLearning) -> ProgressShown:
 
 
 def _of_reactions(stage: TextExploration) -> ProgressShown:
-    n, total = len(stage.reactions), stage.settings.exploration
-    words = [f"What remarks mean is learned once there are {total:,}; {max(total - n, 0):,} more are needed."]
-    return ProgressShown(n, min(n, total), total, "remarks to learn from", words, [])
+    n, due = len(stage.reactions), next_look(stage.looked, stage.settings.exploration)
+    words = [f"What remarks mean is looked at when there are {due:,}; {max(due - n, 0):,} more are needed."]
+    if stage.looked:
+        words.append("So far they do not show that remarks tell anything.")
+    return ProgressShown(n, min(n, due), due, "remarks to the next look", words, [])
 
 
 def _times(n: int) -> str:

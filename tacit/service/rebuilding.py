@@ -37,7 +37,7 @@ from tacit.service.errors import not_found
 from tacit.service.journal import AgentRow, JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.labelling import decoded_of
 from tacit.service.met_ids import MetIds
-from tacit.service.talks import ExplorationBeside, explore_beside, reads_texts
+from tacit.service.talks import TalkFits, await_fits, is_talk, reads_texts, refit
 from tacit.trust.anchors import Anchor
 
 REMEMBERED = 10_000
@@ -64,8 +64,10 @@ class Rebuilt:
     def __init__(self, row: AgentRow, store: JournalStore) -> None:
         self.row, self._store = row, store
         self.description = msgspec.json.decode(row.description, type=Description)
-        self.agent: Agent = explore_beside(make_agent(self.description))
+        self.agent: Agent = await_fits(make_agent(self.description))
         self.reads_texts = reads_texts(self.agent)
+        self.talk_fits = TalkFits()
+        """Where its model is fitted, if it is in conversation."""
         self.accounts: dict[str, Account] = {}
         """Those of open episodes, by id, oldest first."""
         self.closed: OrderedDict[str, Account] = OrderedDict()
@@ -146,7 +148,7 @@ class Rebuilt:
 
     def take_over(self, agent: Agent) -> None:
         """Go on with another agent in place of one that has not begun."""
-        self.agent, self.fits = explore_beside(agent), len(getattr(agent.stage, "fits", ()))
+        self.agent, self.fits = await_fits(agent), len(getattr(agent.stage, "fits", ()))
         self._replay_fits(self._to_come)
 
     def take_anchors(self, told: Anchors) -> None:
@@ -179,8 +181,8 @@ class Rebuilt:
             self.take_anchors(msgspec.convert(told, Anchors))
         elif event.kind == FIT:
             self.fits += 1
-            if isinstance(self.agent.stage, ExplorationBeside):
-                self.agent.stage = self.agent.stage.refit(body[0])
+            if is_talk(self.agent.stage):
+                self.agent.stage = refit(self.agent.stage, body[0])
         else:
             raise unknown_kind(event)
 
@@ -222,7 +224,7 @@ class Rebuilt:
     def _load(self, snapshot: Snapshot) -> None:
         header, _, content = snapshot.data.partition(b"\n")
         kept = msgspec.json.decode(header)
-        self.agent = explore_beside(load_agent(content))
+        self.agent = await_fits(load_agent(content))
         self.accounts = {name: msgspec.convert(told, Account) for name, told in kept["open"].items()}
         self.ended, self.fits, self.position = kept["ended"], kept["fits"], snapshot.position
         for held, rewards in zip((False, True), kept["earned"], strict=True):

@@ -13,7 +13,7 @@ from tacit.problem.silence import SILENCE
 
 @dataclass(frozen=True)
 class TextContext:
-    """The context x: the person's first `request`, and a `profile` of who speaks, where there is one.
+    """The context x: the person's first `request`, and a `profile` of who speaks, empty or None where there is none.
 
     The same words may mean one thing from one profile and another from the next; what they mean is learned.
 
@@ -39,7 +39,8 @@ class TextContext:
             raise ValueError(
                 f"a text context is a string, or a mapping with `request` and perhaps `profile`, got {context!r}"
             )
-        return cls(context["request"], context.get("profile", ""))
+        profile = context.get("profile")
+        return cls(context["request"], "" if profile is None else profile)
 
     def to_json(self) -> dict[str, str]:
         """Return the mapping that `read` takes."""
@@ -106,11 +107,12 @@ def restore_choice(state: Mapping[str, Any]) -> Choice:
 class Reaction(NamedTuple):
     """A tuple of the paper, (x, s, a, y): the last choice of an episode and the feedback that followed.
 
-    Silence is the empty remark, which nobody can make.
+    Silence is the empty remark, which nobody can make. `before` are the choices that led there, where they are known.
     """
 
     choice: Choice
     feedback: str
+    before: tuple[Choice, ...] = ()
 
     @property
     def words(self) -> str:

@@ -24,10 +24,13 @@ from tacit.text.conversation import (
     read_remark,
 )
 from tacit.text.model import RestoreModel, TextModel
-from tacit.text.models import CAUSAL, SMALL, make_model, restore_model
-from tacit.text.settings import TextSettings
+from tacit.text.models import CAUSAL, make_model, restore_model
+from tacit.text.settings import SMALL, TextSettings
 from tacit.text.stages import TalkPlan, TextExploration, TextLearning, TextStage, restore_reactions
 from tacit.trust.anchors import Anchor
+
+FEWEST_OF_ALL = 2
+"""Candidates of any choice at least."""
 
 
 class Turn(NamedTuple):
@@ -127,7 +130,7 @@ class Conversations:
                 f"{episode.encoded.request!r}; begin with what the person says first, and put who they are into the "
                 "profile"
             )
-        if taken == self.horizon - 1 or self.settings.ends_early:
+        if taken == self.horizon - 1:
             self._check_decodable(offered)
         return taken, Turn(heard, offered, _so_far(episode, heard))
 
@@ -143,8 +146,8 @@ class Conversations:
         )
 
     def can_end(self, step: int, shown: Turn) -> bool:
-        """Return whether the settings let conversations end before the last choice."""
-        return self.settings.ends_early
+        """Return whether conversations may end before the last choice, and what is said of this one can be decoded."""
+        return self.settings.ends_early and (self.model.refits or len(shown.candidates) > FEWEST_OF_ALL)
 
     def offered(self, step: int, shown: Turn) -> tuple[str, ...]:
         """Return the candidates."""
@@ -198,7 +201,7 @@ class Conversations:
             if len(turns) < len(shown):
                 heard = shown[str(len(turns))][0]
                 said = said._replace(exchanges=(*said.exchanges, Exchange(taken, heard)))
-        for turn in turns if self.settings.ends_early else turns[self.horizon - 1 :]:
+        for turn in turns[self.horizon - 1 :]:
             self._check_decodable(turn.candidates)
         return plan, turns
 
@@ -228,16 +231,23 @@ class Conversations:
         """Return the stage that `to_state` described; its model is the world's."""
         saved = Saved.of(state)
         if name == TextExploration.name:
-            return TextExploration(self.settings, self.model, restore_reactions(self.settings, saved))
+            reactions = restore_reactions(self.settings, self.model, saved, uniform_ones=True)
+            looked = saved.whole("looked", most=len(reactions))
+            return TextExploration(self.settings, self.model, reactions, looked)
         if name == TextLearning.name:
             if self.model.name == SMALL:
                 saved.check(saved.part("model").has("fitted"), "model", "fitted, as exploration has ended")
-            return TextLearning(self.settings, self.model, saved.whole("learned"), self.model.remarks)
+            reactions = restore_reactions(self.settings, self.model, saved, uniform_ones=False)
+            looked = saved.whole("looked", most=len(reactions))
+            return TextLearning(self.settings, self.model, reactions, looked, saved.whole("learned"))
         raise CheckpointError(
             f"a text agent is in {TextExploration.name!r} or {TextLearning.name!r}, got {name!r}; use an earlier copy"
         )
 
     def _check_decodable(self, candidates: tuple[str, ...]) -> None:
+        """Raise where J is made of the posterior and cannot be of so few candidates."""
+        if self.model.refits:
+            return
         try:
             self.settings.decoder.build(len(candidates))
         except ValueError as error:

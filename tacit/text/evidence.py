@@ -6,11 +6,19 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from scipy.special import ndtri
+
 from tacit.base.saved import Saved
 from tacit.trust.findings import Finding
 
 BEYOND_CHANCE = 1.96
-"""Standard errors by which a gain must exceed 0 to be believed."""
+"""Standard errors by which a gain must exceed 0 to be believed, where it was looked at once."""
+LEVEL = 0.05
+"""Probability that feedback which tells nothing is ever believed, at most, however often the agent looks."""
+LEAST_GAIN = 1e-6
+"""Below this a gain is rounding: where everybody says the same, gain and error are nearly 0."""
+TRIALS = 10
+"""Fits of which the best is looked at each time."""
 
 STILL_EXPLORING = Finding(
     "still-exploring",
@@ -32,11 +40,14 @@ UNTESTED = Finding(
 class Evidence(NamedTuple):
     """How much better than uniform a posterior foretells candidates on reactions that it was not fitted to.
 
-    `gain` is the mean drop in squared loss (eq. 5), `error` its standard error.
+    `gain` is what is won, on average, by staking 1 on them, or the mean drop in squared loss (eq. 5); `error` its
+    standard error. `looks` counts how often the best of several fits was looked at, this time included; 0 where one
+    fit was looked at once.
     """
 
     gain: float
     error: float
+    looks: int = 0
 
     @staticmethod
     def from_state(saved: Saved, name: str) -> Evidence | None:
@@ -44,13 +55,24 @@ class Evidence(NamedTuple):
         if not saved.has(name):
             return None
         entries = saved.entries(name)
-        saved.check(len(entries) == 2, name, "a gain and its standard error")
-        return Evidence(entries.number("0"), entries.number("1", 0, math.inf))
+        saved.check(len(entries) == 3, name, "a gain, its standard error and a number of looks")
+        return Evidence(entries.number("0"), entries.number("1", 0, math.inf), entries.whole("2"))
 
     @property
     def found(self) -> bool:
-        """Return whether the gain is beyond chance (one-sided, 2.5 %)."""
-        return self.gain > BEYOND_CHANCE * self.error
+        """Return whether the gain is beyond chance: in 5 % of runs, however often looked at (2.5 % of one look)."""
+        return self.gain > max(self.needed * self.error, LEAST_GAIN)
+
+    @property
+    def needed(self) -> float:
+        """Return how many standard errors the gain must exceed 0 by; the looks share `LEVEL` as 1/2, 1/6, 1/12 ...
+
+        >>> round(Evidence(0.1, 0.01, looks=1).needed, 2), round(Evidence(0.1, 0.01, looks=10).needed, 2)
+        (2.81, 3.91)
+        """
+        if not self.looks:
+            return BEYOND_CHANCE
+        return float(-ndtri(LEVEL / TRIALS / (self.looks * (self.looks + 1))))
 
 
 def remarks_on(evidence: Evidence) -> tuple[str, ...]:

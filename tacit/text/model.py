@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Changes
+from tacit.decoding.decoder import DecoderSettings
 from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.evidence import Evidence
 
@@ -22,6 +23,8 @@ class TextModel(Protocol):
     """
 
     name: ClassVar[str]
+    refits: ClassVar[bool]
+    """Whether it is fitted anew to all reactions again and again; else once, and then only `reinforce` teaches it."""
 
     @property
     def evidence(self) -> Evidence | None:
@@ -36,6 +39,9 @@ class TextModel(Protocol):
 
     def posterior(self, conversation: Conversation, candidates: Sequence[str], feedback: str) -> FloatArray:
         """Return h(x, y, s): the probability that each candidate was the one taken, (K,), summing to 1."""
+
+    def decode(self, reaction: Reaction, decoder: DecoderSettings) -> float:
+        """Return what a reaction is taken to mean: a reward in [0, 1]."""
 
     def fit(
         self,
@@ -54,6 +60,13 @@ class TextModel(Protocol):
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which the class's `from_state` rebuilds the model bit for bit."""
+
+
+def decode_posterior(model: TextModel, reaction: Reaction, decoder: DecoderSettings) -> float:
+    """Return J(h(x, y, s), a) of a reaction (eq. 6)."""
+    choice = reaction.choice
+    posterior = model.posterior(choice.conversation, choice.candidates, reaction.feedback)
+    return decoder.build(len(choice.candidates))(posterior, choice.action)
 
 
 RestoreModel = Callable[[Mapping[str, Any]], TextModel]

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tacit.text.model import TextModel
+from tacit.text.settings import SMALL
 
-SMALL = "small"
-"""The name of the default: frozen encoders that are bundled."""
 CAUSAL = "causal"
 """What language models call themselves, whichever they are."""
 

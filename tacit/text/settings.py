@@ -12,29 +12,37 @@ from tacit.decoding.decoder import DecoderSettings
 from tacit.problem.layout import COUNTS, SILENCES
 from tacit.text.judges import JUDGES
 
+SMALL = "small"
+"""The name of the default model: frozen encoders that are bundled."""
+EXPLORED, EXPLORED_ONCE = 30, 500
+"""Uniform episodes at least before the first policy, of models that are fitted again and again, and once."""
+
 
 @dataclass(frozen=True)
 class TextSettings:
     """How a text agent learns; the defaults are Tacit's own, `gamma_scale=1` is the paper's schedule.
 
-    `horizon` choices make an episode, or with `ends_early` at most as many: a conversation may end after any of them.
-    The first `exploration` episodes are uniform. `model` is "small", or a causal language model: "smol", "paper", or
-    the name of one on the hub. `judge` (for baselines) names a reader of feedback that takes the decoder's place; with
-    `improves="last"` all but the last choice stay uniform. `silence` "counts" like any remark, or is "missing" at
-    random.
+    `horizon` choices make an episode, or fewer: a conversation may end after any of them unless `ends_early` is False.
+    The first `exploration` episodes are uniform, and more until feedback is shown to tell something; 0 makes it 30, or
+    500 for language models, which are fitted once. `model` is "small", or a causal language model: "smol", "paper",
+    or the name of one on the hub. `judge` (for baselines) names a reader of feedback that takes the decoder's place;
+    with `improves="last"` all but the last choice stay uniform. `silence` "counts" like any remark, or is "missing"
+    at random.
     """
 
     horizon: int = 2
-    exploration: int = 500
+    exploration: int = 0
     gamma_scale: float = 8.0
     decoder: DecoderSettings = field(default_factory=lambda: DecoderSettings(theta=0.9, M=1.0, c=0.0))
-    model: str = "small"
+    model: str = SMALL
     judge: str = ""
     improves: str = "all"
     silence: str = COUNTS
-    ends_early: bool = False
+    ends_early: bool = True
 
     def __post_init__(self) -> None:
+        if self.exploration == 0:
+            object.__setattr__(self, "exploration", EXPLORED if self.model == SMALL else EXPLORED_ONCE)
         check_whole("horizon", self.horizon, 1)
         check_whole("exploration", self.exploration, 2)
         check_number("gamma_scale", self.gamma_scale, 0, float("inf"))

@@ -9,7 +9,6 @@ from tacit.planning.regression import OracleSettings
 from tacit.text.causal.presets import BaseModel
 from tacit.text.settings import TextSettings
 from tacit.text.small.fitting import FittingSettings
-from tacit.text.small.model import SmallSettings
 
 
 def test_the_papers_values_are_the_defaults():
@@ -64,10 +63,9 @@ def test_json_round_trip():
         (FastSettings, {"gamma_scale": 1e300}),
         (TextSettings, {"decoder": DecoderSettings()}),
         (TextSettings, {"model": 3}),
-        (SmallSettings, {"batch": 0}),
-        (SmallSettings, {"baseline_rate": float("nan")}),
         (FittingSettings, {"match_ridge": -1.0}),
-        (FittingSettings, {"rounds": 2.5}),
+        (FittingSettings, {"steps": 2.5}),
+        (TextSettings, {"exploration": 1}),
         (BaseModel, {"name": "any", "dtype": "int4"}),
     ],
 )

@@ -202,18 +202,23 @@ def test_files_are_labelled_in_batches_of_bounded_memory(model, logs, tmp_path, 
 
 def test_episodes_that_are_not_text_are_set_aside(model, logs):
     two = replace(logs[0].steps[1], actions=logs[0].steps[1].actions[:2], action=logs[0].steps[1].actions[0])
+    fewer = [replace(logs[0], steps=logs[0].steps[:1]), replace(logs[0], steps=(logs[0].steps[0], two))]
     bad = [
-        replace(logs[0], steps=logs[0].steps[:1]),
+        replace(logs[0], steps=(*logs[0].steps, two)),
         replace(logs[0], feedback=3),
         replace(logs[0], context="somebody else"),
-        replace(logs[0], steps=(logs[0].steps[0], two)),
         replace(logs[0], steps=(logs[0].steps[0], replace(logs[0].steps[1], actions=None))),
     ]
     problems = Problems()
     named = [replace(episode, episode=f"bad {n}") for n, episode in enumerate(bad)]
+    named += [replace(episode, episode=f"fewer {n}") for n, episode in enumerate(fewer)]
     rows = list(model.label([*named, logs[0]], problems=problems))
-    assert len(rows) == 1
-    assert dict(problems.by_rule) == {"mixed-horizon": 1, "not-text": 3, "few-candidates": 1}
+    assert [row["episode"] for row in rows] == [
+        "fewer 0",
+        "fewer 1",
+        0,
+    ]  # fewer turns or candidates are no fault
+    assert dict(problems.by_rule) == {"mixed-horizon": 1, "not-text": 3}
     assert "must be its request" in str([str(problem) for problem in problems.first])
 
 
@@ -342,8 +347,8 @@ def test_training_writes_an_agent_that_goes_on(model, logs, tmp_path):
     assert not loaded.stage.explores
     first = Simulation(loaded, source, seed=1).run(200).rewards
     assert np.mean(first) > 0.5  # uniform: 1/15
-    with pytest.raises(LogError, match="every episode must have 2 steps, got 1"):
-        model.train([replace(logs[0], steps=logs[0].steps[:1])], problems=Problems())
+    with pytest.raises(LogError, match="every episode must have 2 steps, got 3"):
+        model.train([replace(logs[0], steps=(*logs[0].steps, logs[0].steps[1]))], problems=Problems())
 
 
 def test_training_warns_of_a_model_that_found_nothing(logs):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from text_samples import SHORT, HashingEncoder, shop_env, small_model
+from text_samples import SHORT, HashingEncoder, TrustingModel, shop_env, small_model
 
 from tacit.agent import Agent
 from tacit.checks import CHECKS, EPISODES, Log, check_save_and_load, play_out, saved
@@ -13,24 +13,22 @@ from tacit.simulate import Simulation
 from tacit.text.conversation import TextContext
 from tacit.text.settings import TextSettings
 from tacit.text.small.cache import EncodingCache
-from tacit.text.small.model import SmallModel
 
 CACHE = EncodingCache()
 """One cache for all: encodings depend on the text alone."""
 
 
 def make(name="tacit", settings=SHORT):
-    return lambda seed: TEXT_LEARNERS[name].make(settings, seed, small_model(cache=CACHE))
+    return lambda seed: TEXT_LEARNERS[name].make(settings, seed, small_model(cache=CACHE, kind=TrustingModel))
 
 
 def load(path):
-    restore = lambda state: SmallModel.from_state(state, HashingEncoder(), CACHE)  # noqa: E731
+    restore = lambda state: TrustingModel.from_state(state, HashingEncoder(), CACHE)  # noqa: E731
     return Agent.load(path, model=restore)
 
 
 @pytest.mark.parametrize("check", [*CHECKS, check_save_and_load], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", TEXT_LEARNERS)
-@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")  # 40 episodes are few
 def test_every_text_learner_keeps_the_contract(name, check):
     source = TEXT_LEARNERS[name].source(shop_env())
     if check is check_save_and_load:
@@ -39,7 +37,6 @@ def test_every_text_learner_keeps_the_contract(name, check):
         check(make(name), source)
 
 
-@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 def test_small_text_agents_pass_through_both_stages():
     """Without this the contract might never have seen policy learning."""
     agent = make()(0)
@@ -47,35 +44,36 @@ def test_small_text_agents_pass_through_both_stages():
     assert agent.stage.name == "policy learning"
 
 
-def learn(name, personal=False, env=None, episodes=900, exploration=250):
-    settings = TextSettings(exploration=exploration)
+def learn(name, personal=False, env=None, episodes=450, **settings):
     env = env or shop_env(personal=personal)
     learner = TEXT_LEARNERS[name]
-    agent = learner.make(settings, 3, small_model(cache=CACHE))
+    agent = learner.make(TextSettings(**settings), 3, small_model(cache=CACHE))
     trace = Simulation(agent, learner.source(env), 5).run(episodes)
-    rewards, decoded, _, _ = trace.arrays()
-    return rewards[exploration:], decoded[exploration:]
+    rewards, decoded, _, exploring = trace.arrays()
+    return agent, rewards, decoded, exploring
 
 
 def test_it_learns_what_feedback_means_and_what_to_do():
-    rewards, decoded = learn("tacit")
+    """Of 15 ways through the shop one pleases; over all episodes, exploration included, it earns most of them."""
+    _, rewards, decoded, exploring = learn("tacit")
+    assert exploring.sum() < 250
     assert rewards[-200:].mean() > 0.95
-    assert decoded.mean() <= rewards.mean()
-    assert decoded[rewards == 0].mean() < 0.05
+    assert abs(decoded[-200:].mean() - rewards[-200:].mean()) < 0.05
+    assert decoded[~exploring][rewards[~exploring] == 0].mean() < 0.1
 
 
 def test_half_of_the_people_mean_the_opposite():
-    rewards, decoded = learn("tacit", personal=True)
-    assert rewards[-200:].mean() > 0.95
-    assert decoded[rewards == 1].mean() > 0.8
-    judged, _ = learn("universal_judge", personal=True)
-    assert judged[-200:].mean() < 0.7
+    _, rewards, decoded, exploring = learn("tacit", personal=True, episodes=600)
+    assert rewards[-200:].mean() > 0.9
+    assert decoded[~exploring][rewards[~exploring] == 1].mean() > 0.8
+    _, judged, _, _ = learn("universal_judge", personal=True)
+    assert judged[-200:].mean() < 0.8
 
 
 def test_the_ceiling_and_the_floors():
-    assert learn("oracle_reward")[0][-200:].mean() > 0.95
-    assert learn("last_step_igl")[0][-200:].mean() < 0.5
-    assert learn("uniform")[0].mean() < 0.15
+    assert learn("oracle_reward")[1][-200:].mean() > 0.95
+    assert learn("last_step_igl")[1][-200:].mean() < 0.5
+    assert learn("uniform", episodes=300)[1].mean() < 0.15
 
 
 class Shuffled(BookingEnv):
@@ -89,14 +87,28 @@ class Shuffled(BookingEnv):
         return info
 
 
-def test_control_shuffled_feedback_decodes_to_nothing():
+def test_control_shuffled_feedback_is_never_acted_on_and_said():
     env = Shuffled(shop_env().dialogues)
     with pytest.warns(UserWarning, match="is not shown to be more than noise"):
-        _, decoded = learn("tacit", env=env)
-    assert decoded.mean() < 0.1
+        agent, _, decoded, exploring = learn("tacit", env=env, episodes=400)
+    assert exploring.all()
+    assert np.isnan(decoded).all()
+    codes = [finding.code for finding in agent.diagnose().findings]
+    assert codes[0] == "feedback-tells-nothing"
+    assert agent.diagnose().verdict == "cannot work"
 
 
-@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
+def test_reading_sharpens_and_a_wrong_turn_is_undone():
+    """An agent that begins with a fit to shuffled feedback, and takes it for true, learns better while it plays."""
+    settings, source = TextSettings(exploration=60), GymSource(Shuffled(shop_env().dialogues))
+    agent = TEXT_LEARNERS["tacit"].make(settings, 3, small_model(cache=CACHE, kind=TrustingModel))
+    Simulation(agent, source, 5).run(60)
+    assert agent.stage.name == "policy learning"
+    trace = Simulation(agent, GymSource(shop_env()), 6).run(300)
+    assert np.mean(trace.rewards[:20]) < 0.3
+    assert np.mean(trace.rewards[-100:]) > 0.9
+
+
 def test_candidates_come_in_any_number_and_order():
     agent = make()(0)
     Log(GymSource(shop_env()), agent, 0, EPISODES)
@@ -108,11 +120,17 @@ def test_candidates_come_in_any_number_and_order():
     assert chosen in {"one tin of blue paint", "one tin of red paint", "two tins of grey"}
 
 
-def test_two_last_candidates_cannot_be_decoded():
-    agent = make(settings=TextSettings(horizon=1, exploration=40))(0)
-    episode = agent.begin("hello")
-    with pytest.raises(ValueError, match="feedback on 2 candidates cannot be decoded: M must be in"):
-        agent.act(episode, "hello", ["yes", "no"])
+def test_two_candidates_are_enough_and_a_conversation_may_end_at_any_turn():
+    agent = make(settings=TextSettings(horizon=3))(0)
+    episode = agent.begin({"request": "hello", "profile": None})
+    agent.act(episode, "hello", ["yes", "no"])
+    agent.end(episode, "thanks")
+    assert len(agent.stage.reactions) == 1
+    whole = make(settings=TextSettings(horizon=3, ends_early=False))(0)
+    episode = whole.begin("hello")
+    whole.act(episode, "hello", ["yes", "no"])
+    with pytest.raises(ValueError, match="step"):
+        whole.end(episode, "thanks")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +148,6 @@ def test_wrong_settings(settings, message):
         TextSettings(**settings)
 
 
-@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 def test_feedback_to_an_explored_episode_that_comes_late_is_decoded_and_teaches_no_policy():
     agent, source = make()(0), GymSource(shop_env())
     context, state = source.begin(0, 999)
@@ -172,12 +189,11 @@ def test_an_abandoned_conversation_teaches_nothing_and_is_closed():
     assert not agent.open_episodes
 
 
-@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 def test_a_text_agent_diagnoses_itself_and_has_no_table():
     agent = make()(0)
     assert agent.diagnose().findings[0].code == "still-exploring"
     Log(GymSource(shop_env()), agent, 0, EPISODES)
-    assert agent.diagnose().findings[0].code.startswith("feedback-tells")
+    assert "feedback-tells" in [finding.code for finding in agent.diagnose().findings]
     with pytest.raises(ValueError, match="no end of states"):
         agent.policy("I am hungry")
     with pytest.raises(ValueError, match="has a layout"):
@@ -205,7 +221,6 @@ LONE = "thanks \ud83d"
 """Text that was cut in the middle of an emoji."""
 
 
-@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 @pytest.mark.parametrize("stage", ["exploration", "policy learning"])
 def test_text_that_cannot_be_written_down_is_refused_and_nothing_is_lost(stage, tmp_path):
     agent, twin = make()(0), make()(0)
@@ -240,15 +255,14 @@ def test_where_only_happy_people_react_silence_is_a_remark_of_its_own():
     happy = lambda seen, info: info["feedback"] if info["evaluation"]["reward"] else None  # noqa: E731
     ends = {}
     for silence in ("counts", "missing"):
-        settings = TextSettings(exploration=250, silence=silence)
+        settings = TextSettings(silence=silence)
         agent = TEXT_LEARNERS["tacit"].make(settings, 3, small_model(cache=CACHE))
-        trace = Simulation(agent, GymSource(shop_env(), feedback_of=happy), 5).run(700)
+        trace = Simulation(agent, GymSource(shop_env(), feedback_of=happy), 5).run(450)
         ends[silence] = np.mean(trace.rewards[-150:])
     assert ends["counts"] > 0.9
     assert ends["missing"] < 0.2
 
 
-@pytest.mark.filterwarnings("ignore:the feedback is not shown to be more than noise")
 def test_silence_in_conversations_survives_saving(tmp_path):
     agent = make()(0)
     for n, (episode, entry) in enumerate(play_out(agent, GymSource(shop_env()), 0, n) for n in range(6)):

@@ -8,32 +8,46 @@ import pytest
 from scipy.optimize import check_grad
 from text_samples import HashingEncoder
 
-import tacit.text.small.fitting as fitting
 from tacit.text.conversation import Conversation, TextContext
+from tacit.text.evidence import Evidence
+from tacit.text.small.affinity import fit_projection
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.encoder import Words
 from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import (
     FittingSettings,
-    cross_validate,
-    expect,
-    first_posterior,
+    fit_frame,
     fit_text_posterior,
-    maximise,
+    make_design,
+    make_posterior,
 )
+from tacit.text.small.likelihood import explain_feedback, explain_rewards
 from tacit.text.small.matching import FEATURES, match_features
-from tacit.text.small.posterior import Sample, bayes, fit_projection, log_ratio
+from tacit.text.small.posterior import Sample, bayes, log_ratio
+from tacit.text.small.starts import list_starts
+from tacit.text.small.values import climb_value, fit_value
 
 SETTINGS = FittingSettings()
+ITEMS = 12
 
 
-def world(n=400, seed=0, personal=False, sign=1.0, noise=0.3):
-    """Return a sample with a known truth and its rewards: one of five candidates fits, in a third of the states."""
+def world(n=400, seed=0, personal=False, sign=1.0, noise=0.3, echoes=True):
+    """Return a sample with a known truth and its rewards: one of five candidates is right, in a third of the states.
+
+    Right is the candidate whose words fit (with sign -1 those that fit least) or, where nothing `echoes`, the one that
+    goes with what was asked: request i wants item i, whose vector has nothing of the request's.
+    """
     chance = np.random.default_rng(seed)
-    right, good = chance.integers(5, size=n), chance.random(n) < 1 / 3
+    right, good = chance.integers(5, size=n), chance.random(n) < (1 / 3 if echoes else 1)
+    rows, taken = np.arange(n), chance.integers(5, size=n)
     match = 0.3 + 0.1 * chance.standard_normal((n, 5, len(FEATURES)))
-    match[np.arange(n), right] += sign * 0.5
-    taken = chance.integers(5, size=n)
+    match[rows, right] += sign * 0.5 * echoes
+    offer = chance.permuted(np.tile(np.arange(ITEMS), (n, 1)), axis=1)[:, :5]
+    asked = offer[rows, right]
+    fixed = np.random.default_rng(99)
+    items, requests = (fixed.standard_normal((ITEMS, 16)).astype(np.float32) for _ in range(2))
+    said = np.zeros((n, 5, 16), np.float32)
+    said[:, 0] = requests[asked] if echoes is False else chance.standard_normal((n, 16))
     reward = good & (taken == right)
     plain = chance.random(n) < 0.5 if personal else np.ones(n, bool)
     kind = np.where(plain, reward, ~reward)
@@ -42,7 +56,8 @@ def world(n=400, seed=0, personal=False, sign=1.0, noise=0.3):
     reading[:, 0] += kind
     profile = 0.2 * chance.standard_normal((n, 6)) if personal else np.zeros((n, 6))
     profile[:, 1] += plain * personal
-    return Sample(match, np.ones((n, 5), bool), state, reading, profile, taken), reward
+    mask, uniform = np.ones((n, 5), bool), np.full(n, 0.2)
+    return Sample(match, mask, offer, items, said, state, reading, profile, taken, uniform), reward
 
 
 def test_log_ratio_as_the_mixture_says():
@@ -63,52 +78,37 @@ def test_bayes_as_counting_says():
     np.testing.assert_allclose(padded, [*found, 0.0])
 
 
-def test_expectation_as_enumeration_says():
-    sample, _ = world(6, personal=True)
-    posterior = maximise(sample, np.full(len(FEATURES), 4.0), replace(SETTINGS, rounds=2), None)
-    posterior = replace(posterior, sharpness=1.0)
-    found = expect(posterior, sample)
-    f = posterior.rewards(sample)[np.arange(6), sample.taken]
-    t, k = posterior.kindness(sample), posterior.plainness(sample)
-    for i in range(6):
-        cases = {}
-        for r, plain in product((0, 1), repeat=2):
-            kind = r == plain
-            cases[r, plain, kind] = (
-                (f[i] if r else 1 - f[i])
-                * (1 / (1 + np.exp(-k[i] if plain else k[i])))
-                * (np.exp(t[i]) if kind else 1)
-            )
-        total = sum(cases.values())
-        assert found.reward[i] == pytest.approx(sum(p for (r, _, _), p in cases.items() if r) / total)
-        assert found.kind[i] == pytest.approx(sum(p for (_, _, kind), p in cases.items() if kind) / total)
-        assert found.plain[i] == pytest.approx(sum(p for (_, plain, _), p in cases.items() if plain) / total)
+@pytest.mark.parametrize("told", [False, True])
+def test_gradients(told):
+    sample, reward = world(30, personal=True)
+    design = make_design(sample, fit_frame(sample, SETTINGS))
+    start = list_starts(design, None)[-1].weights
+    start = start + 0.1 * np.random.default_rng(0).standard_normal(len(start))
+    explain = (
+        (lambda w: explain_rewards(design, w, reward * 0.9))
+        if told
+        else lambda w: explain_feedback(design, w)
+    )
+    assert check_grad(lambda w: explain(w)[0], lambda w: explain(w)[1], start) < 1e-3
 
 
-@pytest.mark.parametrize("part", ["logistic", "rewards"])
-def test_gradients(monkeypatch, part):
-    """Catch the objective on its way to the optimiser and compare its gradient with differences."""
-    caught = {}
-
-    def catch(objective, start, **options):
-        caught["objective"], caught["start"] = objective, np.asarray(start, float)
-        raise InterruptedError
-
-    monkeypatch.setattr(fitting, "minimize", catch)
-    sample, reward = world(30)
-    posterior = first_posterior(sample, np.full(len(FEATURES), 4.0), SETTINGS)
-    features, first = posterior.state_projection(sample.state), np.full(len(FEATURES), 4.0)
-    fits = {
-        "logistic": lambda: fitting.fit_logistic(
-            features, reward * 0.9, np.ones(30), 0.1, np.zeros(features.shape[1])
-        ),
-        "rewards": lambda: fitting.fit_to_rewards(posterior, sample, reward * 0.8 + 0.1, first, SETTINGS),
-    }
-    with pytest.raises(InterruptedError):
-        fits[part]()
-    start = caught["start"] + 0.1 * np.random.default_rng(0).standard_normal(len(caught["start"]))
-    objective = caught["objective"]
-    assert check_grad(lambda w: objective(w)[0], lambda w: objective(w)[1], start) < 1e-3
+def test_the_likelihood_as_enumeration_says():
+    """How much likelier feedback makes each choice of the sample: Bayes' rule over all of them, one by one."""
+    sample, _ = world(8, personal=True)
+    frame = fit_frame(sample, SETTINGS)
+    design = make_design(sample, frame)
+    weights = list_starts(design, None)[-1].weights
+    posterior = make_posterior(frame, design, weights, sharpness=1.0)
+    f = posterior.rewards(sample)[np.arange(8), sample.taken]
+    t, plain = posterior.kindness(sample), 1 / (1 + np.exp(-posterior.plainness(sample)))
+    total = 0.0
+    for i in range(8):
+        likely = []
+        for j in range(8):  # remark i, had choice j come before it
+            kind = f[j] * plain[j] + (1 - f[j]) * (1 - plain[j])
+            likely.append(kind * np.exp(t[i]) + (1 - kind))
+        total += np.log(likely[i] / np.mean(likely))
+    assert explain_feedback(design, weights)[0] == pytest.approx(total)
 
 
 @pytest.mark.parametrize("personal", [False, True])
@@ -116,29 +116,82 @@ def test_gradients(monkeypatch, part):
 def test_it_finds_the_meaning_whichever_way_round_matching_is(personal, sign):
     """With sign -1 the candidate that fits least is the rewarded one; no reward says so."""
     sample, _ = world(500, personal=personal, sign=sign)
-    posterior = fit_text_posterior(sample, SETTINGS)
+    posterior = fit_text_posterior(sample, SETTINGS).posterior
     fresh, reward = world(2000, seed=1, personal=personal, sign=sign)
     h = posterior.predict(fresh)[np.arange(2000), fresh.taken]
     assert h[reward].mean() > 0.8
     assert h[~reward].mean() < 0.3
 
 
+@pytest.mark.parametrize("personal", [False, True])
+def test_what_goes_with_what_is_learned_where_nothing_echoes(personal):
+    """Feedback alone says which item a request wants; where it is shuffled, choices are as good as chance."""
+    sample, _ = world(800, personal=personal, echoes=False)
+    fresh, reward = world(500, seed=1, personal=personal, echoes=False)
+    posterior, evidence = fit_text_posterior(sample, SETTINGS)
+    assert evidence.found
+    assert wins(posterior, fresh) > 0.9
+    rewarded = posterior.rewarded(fresh)
+    assert rewarded[reward].mean() > 0.85
+    assert rewarded[~reward].mean() < 0.1
+    order = np.random.default_rng(0).permutation(800)
+    lost, control = fit_text_posterior(replace(sample, reading=sample.reading[order]), SETTINGS)
+    assert not control.found
+    assert wins(lost, fresh) < 0.4
+
+
+def wins(posterior, sample):
+    """Return how often the likeliest candidate is the item that the request wants."""
+    fixed = np.random.default_rng(99)
+    _, requests = (fixed.standard_normal((ITEMS, 16)).astype(np.float32) for _ in range(2))
+    wanted = np.array([int(np.abs(requests - said[0]).sum(axis=1).argmin()) for said in sample.said])
+    best = posterior.rewards(sample).argmax(axis=1)
+    return float((sample.offer[np.arange(len(sample)), best] == wanted).mean())
+
+
+def test_known_rewards_take_the_place_of_feedback():
+    sample, reward = world(500, echoes=False)
+    posterior, evidence = fit_text_posterior(sample, SETTINGS, reward.astype(float))
+    assert evidence is None
+    assert wins(posterior, sample) > 0.9
+
+
 def test_evidence_and_its_control():
     sample, _ = world(500)
-    assert cross_validate(sample, SETTINGS).found
+    assert fit_text_posterior(sample, SETTINGS).evidence.found
     order = np.random.default_rng(0).permutation(500)
     shuffled = replace(sample, reading=sample.reading[order])
-    assert not cross_validate(shuffled, SETTINGS).found
+    assert not fit_text_posterior(shuffled, SETTINGS).evidence.found
+    silent = replace(sample, reading=np.ones_like(sample.reading))
+    assert not fit_text_posterior(silent, SETTINGS).evidence.found
+
+
+def test_the_oftener_one_looks_the_more_must_be_seen():
+    assert Evidence(0.38, 0.1, 1).found
+    assert not Evidence(0.38, 0.1, 10).found
 
 
 def test_confidence_is_at_least_a_half_and_low_where_nothing_is_known():
     sample, reward = world(500, noise=0.05)
-    posterior = fit_text_posterior(sample, SETTINGS)
+    posterior = fit_text_posterior(sample, SETTINGS).posterior
     sure = posterior.confidence(sample)
     assert sure.min() >= 0.5
     assert sure[reward].mean() > 0.9
     restored = type(posterior).from_state(posterior.to_state())
     assert np.array_equal(restored.predict(sample), posterior.predict(sample))
+
+
+def test_values_of_earlier_choices():
+    """What is worth taking depends on what was asked; the slow twin of the slopes is differences."""
+    chance = np.random.default_rng(0)
+    said, items = np.zeros((400, 5, 6), np.float32), chance.standard_normal((400, 6)).astype(np.float32)
+    said[:, 0] = chance.standard_normal((400, 6))
+    led_to = (said[:, 0, 0] * items[:, 1] > 0).astype(float)
+    value = fit_value(said, items, led_to, 6)
+    found = np.array([value(said[n], items[n : n + 1])[0] for n in range(400)])
+    assert np.mean((found > 0.5) == led_to) > 0.9
+    W, _ = climb_value(said[:, 0], items, led_to, ridge=1e6)
+    assert np.abs(W).max() < 1e-3
 
 
 def test_a_projection_of_nothing():

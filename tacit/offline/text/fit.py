@@ -24,7 +24,8 @@ from tacit.offline.text.meanings import TextMeanings, Weighed
 from tacit.problem.layout import COUNTS
 from tacit.text.conversation import Reaction
 from tacit.text.evidence import UNTESTED, Evidence, find_evidence
-from tacit.text.small.model import SmallModel, uniform_weights
+from tacit.text.small.model import SmallModel
+from tacit.text.small.sampling import uniform_weights
 from tacit.trust.anchors import MINORITY
 from tacit.trust.certificate import Certificate, describe_files
 from tacit.trust.findings import Finding, worst_first
@@ -45,7 +46,7 @@ class TextFitting:
 
     def fit(self) -> RewardModel:
         """Return the model with its certificate; rewards in the logs are never read."""
-        model = SmallModel(len(self.survey.common.steps))
+        model = SmallModel(max(self.survey.lengths))
         teaching, accepted = self._teach(model)
         reactions = teaching.known.rows
         model = model.fit(reactions)

@@ -40,7 +40,7 @@ MOST_REACTIONS = 20_000
 LEAST_REACTIONS = 20
 """Reactions below which nothing is fitted."""
 FEWEST = 3
-"""Candidates from which feedback can be decoded: with theta = 0.9 and M = 1, sigma exceeds 1 from 3 on."""
+"""Candidates from which J can be made: with theta = 0.9 and M = 1, sigma exceeds 1 from 3 on."""
 
 
 class ReadText(NamedTuple):
@@ -76,27 +76,22 @@ def read_text(
     steps = record["steps"]
     if record.get("abandoned"):
         return Unheard(ABANDONED, line)
-    if len(steps) != horizon:
+    if len(steps) > horizon:
         return mixed_horizon(len(steps), horizon)
     if record.get("feedback") is None and silence == MISSING:
         return Unheard(SILENT, line)
     try:
         conversation = read_conversation(record["context"], steps)
         feedback = read_remark(record.get("feedback"))
+        before = read_before(conversation, steps)
         candidates = check_candidates(steps[-1].get("actions") or ())
     except ValueError as error:
         return Fault("not-text", str(error))
-    if len(candidates) < FEWEST:
-        return Fault(
-            "few-candidates",
-            f"feedback on text is decoded from {FEWEST} candidates on, got {len(candidates)} in step {horizon}; "
-            "log all that could have been said",
-        )
     p = steps[-1].get("probability")
     action = candidates.index(steps[-1]["action"])
     choice = Choice(conversation, candidates, action, 1 / len(candidates) if p is None else float(p))
     return ReadText(
-        Reaction(choice, feedback),
+        Reaction(choice, feedback, before),
         tuple(step.get("probability") for step in steps),
         tuple(len(offered) if (offered := step.get("actions")) else None for step in steps),
         record.get("reward"),
@@ -116,6 +111,20 @@ def read_conversation(context: Any, steps: Sequence[StepRecord]) -> Conversation
         )
     offered = [check_text(f"action of step {n}", step["action"]) for n, step in enumerate(steps, 1)]
     return Conversation(read, tuple(map(Exchange, offered[:-1], said[1:])))
+
+
+def read_before(conversation: Conversation, steps: Sequence[StepRecord]) -> tuple[Choice, ...]:
+    """Return the choices before the last where the log holds what was on offer at each, else none."""
+    offered = [step.get("actions") for step in steps[:-1]]
+    if not all(offered):
+        return ()
+    found = []
+    for n, (step, actions) in enumerate(zip(steps, offered, strict=False)):
+        candidates, p = check_candidates(actions or ()), step.get("probability")
+        said = conversation._replace(exchanges=conversation.exchanges[:n])
+        chance = 1 / len(candidates) if p is None else float(p)
+        found.append(Choice(said, candidates, candidates.index(step["action"]), chance))
+    return tuple(found)
 
 
 def gather_text(

@@ -27,7 +27,7 @@ from tacit.decoding.judgement import HETEROGENEOUS, UNKNOWN
 from tacit.logs.labels import DECIMALS, DECODED, LOWER_BOUND, UNCERTAIN, Decoded
 from tacit.logs.record import EpisodeRecord, Fault
 from tacit.offline.text.batches import encode_in_batches
-from tacit.offline.text.gathering import Unheard, read_text
+from tacit.offline.text.gathering import FEWEST, Unheard, read_text
 from tacit.problem.layout import COUNTS, SILENCES
 from tacit.text.conversation import Reaction
 from tacit.text.evidence import Evidence
@@ -131,11 +131,13 @@ def text_decoder(c: float) -> DecoderSettings:
 def weigh_meanings(posterior: TextPosterior, sample: Sample, decoder: DecoderSettings) -> Weighed:
     """Return J, Pr[r = 1 | y, a] and Pr[the state is good | y, a] of reactions; see the module's docstring."""
     as_fitted = posterior.as_fitted
-    rows, decoded = np.arange(len(sample)), np.empty(len(sample))
+    rows, decoded = np.arange(len(sample)), np.zeros(len(sample))
     h, K = posterior.predict(sample), sample.mask.sum(axis=1)
     for size in np.unique(K):
         those = size == K
-        decoded[those] = decoder.build(int(size)).batch(h[those, :size], sample.taken[those])
+        if size >= FEWEST:
+            decoded[those] = decoder.build(int(size)).batch(h[those, :size], sample.taken[those])
+    decoded = np.where(K < FEWEST, posterior.rewarded(sample), decoded)
     g, q = posterior.goodness(sample), posterior.fits(sample)[rows, sample.taken]
     more = np.expm1(as_fitted.ratios(sample))  # e^l - 1
     evidence = 1 + g * q * more

@@ -26,12 +26,13 @@ from tacit.base.changes import Changes, assign
 from tacit.base.randomness import check_seed
 from tacit.base.saved import Saved
 from tacit.base.validation import check_number, check_whole
+from tacit.decoding.decoder import DecoderSettings
 from tacit.text.causal.adapter import Adapter, Array32, flatten, split_like
 from tacit.text.causal.presets import BaseModel, Preset, check_memory, find_preset
 from tacit.text.causal.prompts import policy_prompt, posterior_prompt
 from tacit.text.conversation import Choice, Conversation, Reaction, check_candidates
 from tacit.text.evidence import Evidence, remarks_on
-from tacit.text.model import FitProgress
+from tacit.text.model import FitProgress, decode_posterior
 
 LEAST_IMPROVEMENT = 1e-4
 """Gain in validation loss that counts as improvement."""
@@ -83,6 +84,7 @@ class CausalLM:
     """
 
     name: ClassVar[str] = "causal"
+    refits: ClassVar[bool] = False
 
     def __init__(
         self, preset: Preset | str = "smol", settings: LanguageModelSettings | None = None, seed: int = 0
@@ -155,6 +157,10 @@ class CausalLM:
         model = copy.copy(self)
         model._fitted, model.losses, model.evidence = best, tuple(losses), weigh(valid, found)
         return model
+
+    def decode(self, reaction: Reaction, decoder: DecoderSettings) -> float:
+        """Return J of its posterior."""
+        return decode_posterior(self, reaction, decoder)
 
     def reinforce(self, choices: Sequence[Choice], reward: float) -> Changes:
         """Return the gradient with that of one episode; every `batch` episodes they make a step of AdamW.

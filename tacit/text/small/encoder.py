@@ -21,6 +21,8 @@ BATCH = 64
 """Texts encoded at once, all of about one length: more was not faster on two cores."""
 MOST_TOKENS = 256
 """A longer text is cut to this many tokens (MiniLM was trained on no longer ones); its beginning is kept."""
+POOLED = 1_000
+"""Texts whose sentence vectors are kept beside their words: a new request is read once, not twice."""
 LONGEST = MOST_TOKENS + 32
 """Tokens of a text with its prompt."""
 REACTION_PROMPT = 'A person reacted with the words: "{}" The person is'
@@ -68,6 +70,7 @@ class BundledEncoder:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        self._pooled: dict[str, Float32Array] = {}
 
     @cached_property
     def _minilm(self) -> tuple[Any, Any]:
@@ -86,7 +89,7 @@ class BundledEncoder:
     def words(self, texts: Sequence[str]) -> list[Words]:
         """Return the words of each text with their vectors: MiniLM's last layer, and its table of words."""
         found: dict[int, Words] = {}
-        for rows, batch in batches([text.lower() for text in texts]):
+        for rows, batch in self._alike([text.lower() for text in texts]):
             with self._lock:
                 found |= dict(zip(rows, self._words(batch), strict=True))
         return [found[row] for row in range(len(texts))]
@@ -94,15 +97,26 @@ class BundledEncoder:
     def sentences(self, texts: Sequence[str], alike: bool = False) -> Float32Array:
         """Return MiniLM's sentence vectors, (n, 384): the mean over tokens, of length 1.
 
-        `alike` puts only texts of as many tokens into a batch, so that each has the vector that it has alone.
+        `alike` puts only texts of as many tokens into a batch, so that each has the vector that it has alone. Those of
+        texts whose words were asked for just before are known.
         """
         vectors = np.empty((len(texts), 384), np.float32)
-        for rows, batch in self._alike(texts) if alike else batches(texts):
+        with self._lock:
+            known = {
+                row: self._pooled[text.lower()]
+                for row, text in enumerate(texts)
+                if text.lower() in self._pooled
+            }
+        for row, vector in known.items():
+            vectors[row] = vector
+        left = [row for row in range(len(texts)) if row not in known]
+        rest = [texts[row] for row in left]
+        for places, batch in self._alike(rest) if alike else batches(rest):
+            rows = [left[place] for place in places]
             with self._lock:
                 tokens = self._tokens(self._minilm[1], batch)
                 states = run(self._minilm[0], tokens).last_hidden_state.numpy()
-            mask = tokens["attention_mask"].numpy()[..., None]
-            vectors[rows] = normalised((states * mask).sum(1) / mask.sum(1))
+            vectors[rows] = pooled(states, tokens["attention_mask"].numpy())
         return vectors
 
     def reactions(self, texts: Sequence[str]) -> Float32Array:
@@ -139,6 +153,9 @@ class BundledEncoder:
         tokens = self._tokens(tokenizer, texts, return_offsets_mapping=True)
         offsets = tokens.pop("offset_mapping").numpy()
         contextual = run(model, tokens).last_hidden_state.numpy()
+        self._pooled |= zip(texts, pooled(contextual, tokens["attention_mask"].numpy()), strict=True)
+        while len(self._pooled) > POOLED:
+            del self._pooled[next(iter(self._pooled))]
         static = model.embeddings.word_embeddings.weight.detach().numpy()[tokens["input_ids"].numpy()]
         return [gather_words(*row) for row in zip(texts, offsets, contextual, static, strict=True)]
 
@@ -151,6 +168,12 @@ class BundledEncoder:
         return tokenizer(
             list(texts), return_tensors="pt", padding=True, truncation=True, max_length=LONGEST, **options
         )
+
+
+def pooled(states: Float32Array, mask: npt.NDArray[Any]) -> Float32Array:
+    """Return sentence vectors from the states of tokens (n, T, d): the mean of those that there are, of length 1."""
+    there = mask[..., None]
+    return normalised((states * there).sum(1) / there.sum(1))
 
 
 @cache

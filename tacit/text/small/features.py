@@ -10,11 +10,14 @@ import numpy as np
 from tacit.text.conversation import Conversation
 from tacit.text.model import FitProgress
 from tacit.text.small.cache import EncodingCache, key_of
-from tacit.text.small.encoder import Encoder, Float32Array
+from tacit.text.small.encoder import Encoder, Float32Array, Words
 from tacit.text.small.matching import match_features
 
 CHUNK = 256
 """Choices (or texts) encoded before they are kept: an interruption loses no more."""
+
+WORDS_KEPT = 1_000
+"""Texts whose words are kept in memory, some 30 kB each."""
 
 Pair = tuple[Conversation, tuple[str, ...]]
 """A conversation and the candidates on offer after it."""
@@ -25,6 +28,7 @@ class TextFeatures:
 
     def __init__(self, encoder: Encoder, cache: EncodingCache) -> None:
         self.encoder, self.cache = encoder, cache
+        self._kept: dict[str, Words] = {}
 
     def match(self, pairs: Sequence[Pair], progress: FitProgress | None = None) -> list[Float32Array]:
         """Return for each pair how well its candidates fit, one (K, F) each; see `tacit.text.small.matching`."""
@@ -64,11 +68,20 @@ class TextFeatures:
         texts = unique(
             text for conversation, candidates in pairs for text in (*conversation.utterances, *candidates)
         )
-        words = dict(zip(texts, self.encoder.words(texts), strict=True))
+        words = self._words(texts)
         return [
             match_features([words[text] for text in c.utterances], [words[text] for text in candidates])
             for c, candidates in pairs
         ]
+
+    def _words(self, texts: Sequence[str]) -> dict[str, Words]:
+        """Return the words of texts; of the last `WORDS_KEPT` they are known, as candidates come again and again."""
+        found = {text: self._kept[text] for text in texts if text in self._kept}
+        new = [text for text in texts if text not in found]
+        found |= zip(new, self.encoder.words(new) if new else (), strict=True)
+        kept = self._kept | found
+        self._kept = dict(list(kept.items())[-WORDS_KEPT:]) if len(kept) > WORDS_KEPT else kept
+        return found
 
     def _known(
         self,

@@ -1,263 +1,246 @@
-"""Fitting the text posterior: expectation-maximisation from a start that needs no reward, judged by ERM (eq. 5).
+"""Fitting the text posterior: the likelihood is climbed from several starts, and reactions left out of the fit choose.
 
-Hidden in each reaction are the reward r, whether the remark is kind and whether the person is plain, with
-kind = (r = plain). A round expects the three given the weights, then fits the weights to that: two logistic
-regressions for t and k, and the likelihood of r under f.
-
-It starts from equal weights of all kinds of match: what fits the conversation is likelier to be rewarded. That is
-not taken for granted: the fit is also made from the opposite, and the one with the smaller squared loss on the
-candidates taken (eq. 5) is kept.
+All weights are climbed at once (L-BFGS), held by ridges. Start and ridge are those that foretell reactions left out
+best. The same reactions are the evidence that feedback tells anything: h_a of the candidate taken, drawn with
+probability p_a, is p_a on average where it does not, so that h_a / p_a - 1 is what a stake of 1 would win.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit
 
 from tacit.base.arrays import FloatArray
 from tacit.base.saved import LARGEST
 from tacit.base.validation import check_number, check_whole
 from tacit.text.evidence import Evidence
-from tacit.text.small.posterior import LARGEST_RATIO, Sample, TextPosterior, fit_projection, softmax_match
+from tacit.text.small.affinity import Affinity, Projection, fit_components, fit_projection
+from tacit.text.small.likelihood import (
+    SURE,
+    Design,
+    believed_of,
+    explain_feedback,
+    explain_rewards,
+    rewards_of_taken,
+)
+from tacit.text.small.posterior import Sample, TextPosterior, bayes, log_ratio
+from tacit.text.small.starts import Start, list_starts
 
-FIRST_WEIGHT = 4.0
-"""Every match weight before anything is known: a word that fits makes a candidate e^4 times as likely."""
-FIRST_GOODNESS = -0.5
-"""The bias of g before anything is known: a little less than a half of the states are good."""
-FIRST_KINDNESS = 4.0
-"""How many standard deviations of the first principal component of reactions make one unit of log-odds."""
-SETTLED = 1e-3
-"""A round that changes no expected reward by more than this is the last."""
 MOST_PARTS = 1 << 16
-"""Principal components that may be asked for, and rounds: encoders have some hundreds, and 30 rounds settle."""
-SURE = 1e-9
-"""How near probabilities may come to 0 and 1 in a likelihood."""
+"""Principal components and steps that may be asked for: encoders have some hundreds, and 100 steps settle."""
+RIDGES = (0.005, 0.03, 0.2)
+"""Of W, among which reactions left out choose."""
+BIAS_RIDGE = 1e-3
+"""How strongly biases are held to where they start."""
+FOLDS, FINE_FOLDS, FINE = 3, 6, 400
+"""Parts of which each is foretold from the others, more of them up to `FINE` reactions: then every one counts."""
+MOST_COMPARED = 1_500
+"""Reactions that starts and ridges are compared on; the fit itself is made on all."""
+FEW = 10
+"""Reactions of which the spread of what was won is not known at all: of few, an error is taken for larger."""
+DOUBT = 0.5
+"""Share of chance in what is foretold when starts are compared: without, the boldest wrong guess would decide."""
 
 
 @dataclass(frozen=True)
 class FittingSettings:
     """How strongly weights are held to their starts (ridge) and how many principal components are kept.
 
-    Chosen on dialogues of seed 0 with exploration seeds 0 to 3; the effects are in docs/decisions/0007-text.md.
+    Chosen on development worlds and on dialogues of seed 0; the effects are in docs/decisions.
     """
 
     match_ridge: float = 0.5
     state_ridge: float = 0.1
     feedback_ridge: float = 0.2
     profile_ridge: float = 0.05
-    state_parts: int = 64
+    said_parts: int = 40
+    state_parts: int = 32
     feedback_parts: int = 48
-    profile_parts: int = 48
-    rounds: int = 30
+    profile_parts: int = 24
+    steps: int = 120
     sharpness: float = 6.0
 
     def __post_init__(self) -> None:
         for name in ("match_ridge", "state_ridge", "feedback_ridge", "profile_ridge", "sharpness"):
             check_number(name, getattr(self, name), 0, LARGEST)
-        for name in ("state_parts", "feedback_parts", "profile_parts", "rounds"):
+        for name in ("said_parts", "state_parts", "feedback_parts", "profile_parts", "steps"):
             check_whole(name, getattr(self, name), 1, MOST_PARTS)
 
 
-class Expected(NamedTuple):
-    """The probabilities that the reward is 1, that the remark is kind, that the person is plain, (n,) each."""
+class Frame(NamedTuple):
+    """The projections of a fit: of what was said, candidates, states, feedback and profiles."""
 
-    reward: FloatArray
-    kind: FloatArray
-    plain: FloatArray
+    said: tuple[Projection, ...]
+    item: Projection
+    state: Projection
+    feedback: Projection
+    profile: Projection
+
+
+class FittedText(NamedTuple):
+    """A posterior, and the evidence that feedback tells anything, None where rewards were told."""
+
+    posterior: TextPosterior
+    evidence: Evidence | None
 
 
 def fit_text_posterior(
-    sample: Sample,
-    settings: FittingSettings,
-    rewards: FloatArray | None = None,
-    weights: FloatArray | None = None,
-) -> TextPosterior:
-    """Return the posterior fitted to reactions whose candidate was taken at random.
+    sample: Sample, settings: FittingSettings, rewards: FloatArray | None = None, looks: int = 1
+) -> FittedText:
+    """Return the posterior fitted to reactions, whoever chose what they are to; the evidence is of that many looks.
 
-    Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is found to mean. Candidates
-    need not have been uniform: the likelihood that a round climbs is of the feedback given the candidate. Only the
-    loss of eq. 5 is of candidates, and `weights` (n,), 1/(K p) each, make it that of uniform ones.
+    Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is found to mean.
     """
-    equal = np.full(sample.match.shape[2], FIRST_WEIGHT)
-    fitted = [maximise(sample, sign * equal, settings, rewards) for sign in (1.0, -1.0)]
-    return min(fitted, key=lambda posterior: squared_loss(posterior, sample, rewards, weights))
+    frame = fit_frame(sample, settings)
+    design = make_design(sample, frame)
+    chosen = choose_start(design, settings, rewards)
+    weights = climb_weights(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
+    n = len(chosen.won)
+    error = float(chosen.won.std() / np.sqrt(n)) * (1 + FEW / n)
+    evidence = Evidence(float(chosen.won.mean()), error, looks) if rewards is None else None
+    return FittedText(make_posterior(frame, design, weights, settings.sharpness), evidence)
 
 
-def cross_validate(sample: Sample, settings: FittingSettings, weights: FloatArray | None = None) -> Evidence:
-    """Return the evidence that feedback tells anything: each half of the reactions is foretold from the other.
-
-    `weights` (n,) are those of `fit_text_posterior`.
-    """
-    each = np.ones(len(sample)) if weights is None else weights / weights.mean()
-    odd = np.arange(len(sample)) % 2 == 1
-    gains = np.empty(len(sample))
-    for half in (odd, ~odd):
-        posterior = fit_text_posterior(sample.part(~half), settings, weights=each[~half])
-        left_out = sample.part(half)
-        uniform = 1 - 1 / left_out.mask.sum(axis=1)
-        gains[half] = each[half] * (uniform - squared_losses(posterior, left_out))
-    return Evidence(float(gains.mean()), float(gains.std() / np.sqrt(len(sample))))
-
-
-def squared_loss(
-    posterior: TextPosterior,
-    sample: Sample,
-    rewards: FloatArray | None = None,
-    weights: FloatArray | None = None,
-) -> float:
-    """Return the mean squared distance of h from the candidate taken (eq. 5); of f from known rewards."""
-    taken = np.arange(len(sample)), sample.taken
-    if rewards is not None:
-        return float(((posterior.rewards(sample)[taken] - rewards) ** 2).mean())
-    return float(np.average(squared_losses(posterior, sample), weights=weights))
-
-
-def squared_losses(posterior: TextPosterior, sample: Sample) -> FloatArray:
-    """Return the squared distance of h from the candidate taken, (n,)."""
-    predicted = posterior.predict(sample)
-    predicted[np.arange(len(sample)), sample.taken] -= 1
-    return np.asarray((predicted**2).sum(axis=1))
-
-
-def maximise(
-    sample: Sample, first: FloatArray, settings: FittingSettings, rewards: FloatArray | None
-) -> TextPosterior:
-    """Return the posterior after at most `settings.rounds` rounds, from match weights `first`."""
-    posterior = first_posterior(sample, first, settings)
-    if rewards is not None:
-        return fit_to_rewards(posterior, sample, rewards, first, settings)
-    expected = first_expectation(posterior, sample)
-    for _ in range(settings.rounds):
-        posterior = fit_meaning(posterior, sample, expected, settings)
-        expected = expect(posterior, sample)
-        posterior = fit_to_rewards(posterior, sample, expected.reward, first, settings)
-        before, expected = expected, expect(posterior, sample)
-        if np.abs(expected.reward - before.reward).max() < SETTLED:
-            break
-    return replace(posterior, sharpness=settings.sharpness)
-
-
-def first_posterior(sample: Sample, first: FloatArray, settings: FittingSettings) -> TextPosterior:
-    """Return the posterior that knows the first match weights and nothing of what feedback means."""
-    profiled = sample.profile[sample.profile.any(axis=1)]
-    projections = (
+def fit_frame(sample: Sample, settings: FittingSettings) -> Frame:
+    """Return the projections of a sample."""
+    offered = np.unique(sample.offer[sample.mask])
+    said, item = fit_components(sample.said, sample.items[offered], settings.said_parts)
+    return Frame(
+        said,
+        item,
         fit_projection(sample.state, settings.state_parts),
         fit_projection(sample.reading, settings.feedback_parts),
-        fit_projection(profiled, settings.profile_parts),
+        fit_projection(sample.profile[sample.profiled], settings.profile_parts),
     )
-    state, feedback, profile = (np.zeros(projection.axes.shape[1] + 1) for projection in projections)
-    state[-1] = FIRST_GOODNESS
+
+
+def make_design(sample: Sample, frame: Frame) -> Design:
+    """Return what weights multiply."""
+    asked = Affinity(np.zeros(0), frame.said, frame.item, np.zeros((0, 0))).asked(sample.said)
+    return Design(
+        sample.match,
+        sample.mask,
+        asked,
+        frame.item.components(sample.items)[sample.offer],
+        frame.state(sample.state),
+        frame.feedback(sample.reading),
+        frame.profile(sample.profile),
+        sample.profiled,
+        sample.taken,
+        sample.chance,
+    )
+
+
+def make_posterior(frame: Frame, design: Design, weights: FloatArray, sharpness: float) -> TextPosterior:
+    """Return the posterior with these weights."""
+    echo, W, state, feedback, profile = design.split(weights)
+    affinity = Affinity(echo, frame.said, frame.item, W.reshape(design.asked.shape[1], -1))
     return TextPosterior(
-        first, projections[0], state, projections[1], feedback, projections[2], profile, sharpness=1.0
+        affinity, frame.state, state, frame.feedback, feedback, frame.profile, profile, sharpness
     )
 
 
-def first_expectation(posterior: TextPosterior, sample: Sample) -> Expected:
-    """Return what can be expected before feedback has a meaning.
+class Trial(NamedTuple):
+    """A start that was tried: its gain on what was left out, what stakes won there, where its best fit ended."""
 
-    With no profile a remark is as kind as the candidate is good. With one, reactions differ most in how kind they
-    are (their first principal component); which end is kind does not matter, as a contrary person reverses it.
+    gain: float
+    won: FloatArray
+    start: Start
+    ridge: float
+
+
+def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Trial:
+    """Return the start and the ridge by which reactions that were left out are foretold best.
+
+    All starts are compared at the middle ridge, then the best two at all. The start returned begins where the fit to
+    the best part of the sample ended.
     """
-    f = rewards_of_taken(posterior, sample)
-    main = posterior.feedback_projection(sample.reading)[:, 0]
-    kind = expit(FIRST_KINDNESS * main / max(float(main.std()), SURE))
-    profiled = sample.profile.any(axis=1)
-    plain = np.where(profiled, f * kind + (1 - f) * (1 - kind), 1.0)
-    return Expected(f, np.where(profiled, kind, f), plain)
+    if len(design) > MOST_COMPARED:
+        some = np.linspace(0, len(design) - 1, MOST_COMPARED).astype(np.int64)
+        return choose_start(design.part(some), settings, None if rewards is None else rewards[some])
+    starts = list_starts(design, rewards)
+    trials = [try_start(design, start, RIDGES[1], settings, rewards) for start in starts]
+    best = np.argsort([-trial.gain for trial in trials], kind="stable")[:2]
+    trials += [
+        try_start(design, starts[n], ridge, settings, rewards)
+        for n in best
+        for ridge in (RIDGES[0], RIDGES[2])
+    ]
+    return max(trials, key=lambda trial: trial.gain)
 
 
-def expect(posterior: TextPosterior, sample: Sample) -> Expected:
-    """Return the expected hidden values given the weights: Bayes' rule over the four cases of (r, plain)."""
-    f, ratio = rewards_of_taken(posterior, sample), np.exp(clipped(posterior.kindness(sample)))
-    plain = expit(clipped(posterior.plainness(sample)))
-    cases = np.array([f * plain * ratio, f * (1 - plain), (1 - f) * plain, (1 - f) * (1 - plain) * ratio])
-    good_plain, good_contrary, bad_plain, bad_contrary = cases / cases.sum(axis=0)
-    return Expected(good_plain + good_contrary, good_plain + bad_contrary, good_plain + bad_plain)
+def try_start(
+    design: Design, start: Start, ridge: float, settings: FittingSettings, rewards: FloatArray | None
+) -> Trial:
+    """Return what a start is worth: each part of the reactions is foretold from the others."""
+    folds = FINE_FOLDS if len(design) <= FINE else FOLDS
+    fold, won, found = np.arange(len(design)) % folds, np.zeros(len(design)), []
+    for n in range(folds):
+        fitted, left_out = fold != n, fold == n
+        known, held = (None, None) if rewards is None else (rewards[fitted], rewards[left_out])
+        weights = climb_weights(design.part(fitted), start, ridge, settings.steps // 2, settings, known)
+        rest = design.part(left_out)
+        won[left_out] = stake(rest, weights)
+        found.append((foretold(rest, weights, held), weights))
+    best = max(found, key=lambda each: each[0])[1]
+    return Trial(float(np.mean([gain for gain, _ in found])), won, Start(best, start.centre), ridge)
 
 
-def fit_meaning(
-    posterior: TextPosterior, sample: Sample, expected: Expected, settings: FittingSettings
-) -> TextPosterior:
-    """Return the posterior with t and k fitted to the expected kindness and plainness.
-
-    t is a likelihood ratio, so that kind and unkind remarks weigh the same together, however rare one is.
-    """
-    n, share = len(sample), float(np.clip(expected.kind.mean(), SURE, 1 - SURE))
-    reading = posterior.feedback_projection(sample.reading)
-    weights = np.concatenate([expected.kind / share, (1 - expected.kind) / (1 - share)]) / 2
-    feedback = fit_logistic(
-        np.concatenate([reading, reading]),
-        np.repeat([1.0, 0.0], n),
-        weights,
-        settings.feedback_ridge,
-        posterior.feedback_weights,
-    )
-    profiled = sample.profile.any(axis=1)
-    profile = fit_logistic(
-        posterior.profile_projection(sample.profile[profiled]),
-        expected.plain[profiled],
-        np.ones(int(profiled.sum())),
-        settings.profile_ridge,
-        posterior.profile_weights,
-    )
-    return replace(posterior, feedback_weights=feedback, profile_weights=profile)
+def stake(design: Design, weights: FloatArray) -> FloatArray:
+    """Return what a stake of 1, spread over candidates as h says, wins on each reaction, (n,)."""
+    believed = believed_of(design, weights)
+    plain = np.log(believed.plain) - np.log1p(-believed.plain)
+    h = bayes(believed.good[:, None] * believed.fits, log_ratio(believed.ratio, plain), design.mask)
+    return np.asarray(h[np.arange(len(design)), design.taken] / design.chance - 1)
 
 
-def fit_logistic(
-    features: FloatArray, labels: FloatArray, weights: FloatArray, ridge: float, start: FloatArray
-) -> FloatArray:
-    """Return the weights of a logistic regression on labels in [0, 1]; the last one, the bias, is hardly held."""
-    hold = np.full(len(start), ridge)
-    hold[-1] = 1e-6
-
-    def objective(v: FloatArray) -> tuple[float, FloatArray]:
-        odds = features @ v
-        loss = -(weights * (labels * log_expit(odds) + (1 - labels) * log_expit(-odds))).sum()
-        gradient = features.T @ (weights * (expit(odds) - labels)) + 2 * hold * v
-        return float(loss + (hold * v * v).sum()), gradient
-
-    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x)
+def foretold(design: Design, weights: FloatArray, rewards: FloatArray | None) -> float:
+    """Return how well weights foretell reactions, on average: their log-likelihood against chance, half in doubt."""
+    f, believed = rewards_of_taken(design, weights)
+    if rewards is not None:
+        f = np.clip(f, SURE, 1 - SURE)
+        return float((rewards * np.log(f) + (1 - rewards) * np.log1p(-f)).mean())
+    q, more = believed.kind(f), np.expm1(believed.ratio)
+    ratio = (1 + q * more) / (1 + q.mean() * more)
+    return float(np.log(DOUBT + (1 - DOUBT) * ratio).mean())
 
 
-def fit_to_rewards(
-    posterior: TextPosterior,
-    sample: Sample,
-    expected: FloatArray,
-    first: FloatArray,
+def climb_weights(
+    design: Design,
+    start: Start,
+    ridge: float,
+    steps: int,
     settings: FittingSettings,
-) -> TextPosterior:
-    """Return the posterior with f fitted to expected rewards: the likelihood of r under g(s) softmax_a(w·match)."""
-    rows, F = np.arange(len(sample)), len(first)
-    state, taken = posterior.state_projection(sample.state), sample.match[rows, sample.taken]
-    hold = np.concatenate([np.full(F, settings.match_ridge), np.full(state.shape[1], settings.state_ridge)])
-    hold[-1] = 0.0
-    centre = np.concatenate([first, np.zeros(state.shape[1])])
+    rewards: FloatArray | None,
+) -> FloatArray:
+    """Return the weights at the summit that is reached from a start, or on the way there after so many steps."""
+    hold = hold_of(design, ridge, settings)
 
     def objective(weights: FloatArray) -> tuple[float, FloatArray]:
-        fits = softmax_match(sample.match, sample.mask, weights[:F])
-        g = expit(state @ weights[F:])
-        f = np.clip(g * fits[rows, sample.taken], SURE, 1 - SURE)
-        loss = -(expected * np.log(f) + (1 - expected) * np.log1p(-f)).sum()
-        slope = f * (1 - expected) / (1 - f) - expected  # of the loss in log f
-        match = taken - (fits[..., None] * sample.match).sum(axis=1)  # of log f in w
-        gradient = np.concatenate([slope @ match, (slope * (1 - g)) @ state])
-        away = weights - centre
-        return float(loss + (hold * away * away).sum()), gradient + 2 * hold * away
+        value, slopes = (
+            explain_feedback(design, weights)
+            if rewards is None
+            else explain_rewards(design, weights, rewards)
+        )
+        away = weights - start.centre
+        return float(-value + (hold * away * away).sum()), -slopes + 2 * hold * away
 
-    start = np.concatenate([posterior.match_weights, posterior.state_weights])
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
-    return replace(posterior, match_weights=found[:F], state_weights=found[F:])
+    options = {"maxiter": steps}
+    return np.asarray(minimize(objective, start.weights, jac=True, method="L-BFGS-B", options=options).x)
 
 
-def rewards_of_taken(posterior: TextPosterior, sample: Sample) -> FloatArray:
-    """Return f of the candidates that were taken, (n,)."""
-    return posterior.rewards(sample)[np.arange(len(sample)), sample.taken]
-
-
-def clipped(odds: FloatArray) -> FloatArray:
-    """Return log-odds within ±`LARGEST_RATIO`."""
-    return np.clip(odds, -LARGEST_RATIO, LARGEST_RATIO)
+def hold_of(design: Design, ridge: float, settings: FittingSettings) -> FloatArray:
+    """Return how strongly each weight is held to its start; biases, the last of their parts, hardly are."""
+    ridges = (
+        settings.match_ridge,
+        ridge,
+        settings.state_ridge,
+        settings.feedback_ridge,
+        settings.profile_ridge,
+    )
+    hold = np.repeat(ridges, design.sizes)
+    hold[np.cumsum(design.sizes)[2:] - 1] = BIAS_RIDGE
+    return hold

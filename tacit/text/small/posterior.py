@@ -1,6 +1,7 @@
 """The posterior over candidates from text: the structured class of eq. 4 on features, and what it is made of.
 
-    f(x, s, a) = g(s) softmax_a(w·match)        the reward of candidate a: is the state any good, does a fit it
+    u(s, a)    = w·match + x(s)'W z(a)          does a fit what was said: by its words, and by what was learned
+    f(x, s, a) = g(s) softmax_a(u)              the reward of candidate a: is the state any good, does a fit it
     t(y)       = v·reading                      log P(y | kind words are meant) / P(y | unkind words are)
     k(x)       = u·profile                      log-odds that the person means what they say; no profile: certain
     l(x, y)    = log (e^(t+k) + 1)/(e^t + e^k)  log P(y | x, reward 1) / P(y | x, reward 0)
@@ -8,7 +9,8 @@
 
 A person is plain or contrary, a remark kind or unkind; which it is nobody says, and a reward is a plain person's kind
 remark or a contrary one's unkind. The sum of f is g ≤ 1 < K/2: that rewarding candidates are the minority is built in.
-`tacit.text.small.fitting` fits the weights.
+x(s) are leading components of the vectors of request, answers, what was said and profile, and a 1, z(a) those of the
+candidate (`tacit.text.small.affinity`). `tacit.text.small.fitting` fits the weights.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from scipy.special import expit, softmax
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
+from tacit.text.small.affinity import Affinity, Projection
+from tacit.text.small.encoder import Float32Array
 
 LARGEST_RATIO = 12.0
 """Largest |log-odds| in a fit: nothing is taken for surer than 1 in 160,000."""
@@ -31,68 +35,44 @@ LARGEST_RATIO = 12.0
 class Sample:
     """Reactions as numbers, padded to the most candidates.
 
-    `match` (n, K, F) and `mask` (n, K): how well candidates fit, and which there are; `state` (n, D) of the
-    conversation; `reading` (n, E) of the feedback; `profile` (n, E), zeros where there is none; `taken` (n,).
+    `match` (n, K, F) and `mask` (n, K): how well candidates fit by their words, and which there are; `offer` (n, K):
+    which rows of `items` (C, D), the candidates' vectors; `said` (n, R, D) vectors of what was said, zeros where
+    nothing was; `state` (n, S) of the conversation; `reading` (n, E) of the feedback; `profile` (n, E), zeros where
+    there is none; `taken` (n,) and the probability of that, `chance` (n,).
     """
 
     match: FloatArray
     mask: BoolArray
+    offer: IntArray
+    items: Float32Array
+    said: Float32Array
     state: FloatArray
     reading: FloatArray
     profile: FloatArray
     taken: IntArray
+    chance: FloatArray
 
     def __len__(self) -> int:
         return len(self.taken)
 
-    def part(self, rows: BoolArray) -> Sample:
-        """Return the rows of a mask, as a sample of their own."""
-        return Sample(*(values[rows] for values in vars(self).values()))
+    def part(self, rows: BoolArray | IntArray | slice) -> Sample:
+        """Return some rows as a sample of their own."""
+        return Sample(**{name: each if name == "items" else each[rows] for name, each in vars(self).items()})
 
-
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """(rows - mean) @ axes: principal components, together of variance 1."""
-
-    mean: FloatArray
-    axes: FloatArray
-
-    @staticmethod
-    def from_state(state: Mapping[str, Any]) -> Projection:
-        """Return the projection whose arrays were saved."""
-        saved = Saved.of(state)
-        axes = saved.floats("axes", (None, None))
-        return Projection(saved.floats("mean", axes.shape[:1]), axes)
-
-    def __call__(self, rows: FloatArray) -> FloatArray:
-        """Return the components of rows (n, D) with a 1 appended for the bias, (n, parts + 1)."""
-        return np.column_stack([(rows - self.mean) @ self.axes, np.ones(len(rows))])
-
-
-def fit_projection(rows: FloatArray, parts: int) -> Projection:
-    """Return the projection on the first `parts` principal components of the rows, fewer where there are not as many.
-
-    >>> project = fit_projection(np.array([[1.0, 0.0], [3.0, 0.0]]), parts=2)
-    >>> abs(project(np.array([[3.0, 5.0]])))
-    array([[1., 1.]])
-    """
-    if not len(rows):
-        return Projection(np.zeros(rows.shape[1]), np.zeros((rows.shape[1], 0)))
-    mean = rows.mean(axis=0)
-    _, scales, axes = np.linalg.svd(rows - mean, full_matrices=False)
-    kept = scales[:parts] > 1e-6 * max(scales[0], 1e-12)
-    spread = float(np.sqrt((scales[:parts][kept] ** 2).sum() / len(rows)))
-    return Projection(mean, axes[:parts][kept].T / max(spread, 1e-12))
+    @property
+    def profiled(self) -> BoolArray:
+        """Return whose profile there is, (n,)."""
+        return np.asarray(self.profile.any(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class TextPosterior:
     """The functions of the module's docstring with their weights, all of them arrays.
 
-    `sharpness` multiplies t and k at use: the ridge that keeps them from over-fitting also makes them timid.
+    `sharpness` multiplies t and k where J is made: the ridge that keeps them from over-fitting also makes them timid.
     """
 
-    match_weights: FloatArray
+    affinity: Affinity
     state_projection: Projection
     state_weights: FloatArray
     feedback_projection: Projection
@@ -102,8 +82,9 @@ class TextPosterior:
     sharpness: float
 
     def fits(self, sample: Sample) -> FloatArray:
-        """Return softmax_a(w·match), (n, K)."""
-        return softmax_match(sample.match, sample.mask, self.match_weights)
+        """Return softmax_a(u), (n, K)."""
+        scores = self.affinity.scores(sample.match, sample.said, sample.items, sample.offer)
+        return np.asarray(softmax(np.where(sample.mask, scores, -np.inf), axis=1))
 
     def goodness(self, sample: Sample) -> FloatArray:
         """Return g(s), (n,): how likely it is that some candidate earns a reward in the state."""
@@ -115,7 +96,7 @@ class TextPosterior:
 
     def kindness(self, sample: Sample) -> FloatArray:
         """Return t(y), (n,), sharpened."""
-        return self.sharpness * (self.feedback_projection(sample.reading) @ self.feedback_weights)
+        return self.sharpness * clipped(self.feedback_projection(sample.reading) @ self.feedback_weights)
 
     def plainness(self, sample: Sample) -> FloatArray:
         """Return k(x), (n,), sharpened; `LARGEST_RATIO` where there is no profile."""
@@ -147,7 +128,7 @@ class TextPosterior:
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it."""
         return {
-            name: {"mean": value.mean, "axes": value.axes} if isinstance(value, Projection) else value
+            name: value.to_state() if isinstance(value, (Affinity, Projection)) else value
             for name, value in vars(self).items()
         }
 
@@ -158,21 +139,21 @@ class TextPosterior:
         parts: dict[str, Any] = {}
         for part in ("state", "feedback", "profile"):
             projection = Projection.from_state(saved.part(f"{part}_projection"))
-            weights = saved.floats(f"{part}_weights", (projection.axes.shape[1] + 1,))
+            weights = saved.floats(f"{part}_weights", (projection.size + 1,))
             parts |= {f"{part}_projection": projection, f"{part}_weights": weights}
-        match_weights, sharpness = saved.floats("match_weights", (None,)), saved.number("sharpness", 0)
-        return cls(match_weights=match_weights, sharpness=sharpness, **parts)
-
-
-def softmax_match(match: FloatArray, mask: BoolArray, weights: FloatArray) -> FloatArray:
-    """Return softmax_a(w·match) over the candidates that there are, (n, K)."""
-    return np.asarray(softmax(np.where(mask, match @ weights, -np.inf), axis=1))
+        affinity, sharpness = Affinity.from_state(saved.part("affinity")), saved.number("sharpness", 0)
+        return cls(affinity=affinity, sharpness=sharpness, **parts)
 
 
 def log_odds_plain(profile: FloatArray, projection: Projection, weights: FloatArray) -> FloatArray:
     """Return k(x), (n,), clipped; `LARGEST_RATIO` where there is no profile (a row of zeros)."""
-    odds = np.clip(projection(profile) @ weights, -LARGEST_RATIO, LARGEST_RATIO)
+    odds = clipped(projection(profile) @ weights)
     return np.where(profile.any(axis=1), odds, LARGEST_RATIO)
+
+
+def clipped(odds: FloatArray) -> FloatArray:
+    """Return log-odds within ±`LARGEST_RATIO`."""
+    return np.clip(odds, -LARGEST_RATIO, LARGEST_RATIO)
 
 
 def log_ratio(kindness: FloatArray, plainness: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import Any
 from tacit.envs.booking import BookingEnv
 from tacit.envs.dialogues import Dialogue
 from tacit.experiments.text_learners import TEXT_LEARNERS, TextLearner
-from tacit.text.settings import TextSettings
+from tacit.text.settings import EXPLORED, SMALL, TextSettings
 
 SMALL_TWIN = "tacit_small"
 """Tacit with the small model, beside a language model, on the same dialogues and seeds."""
@@ -53,8 +53,13 @@ class BookingSweep:
         return learners[name]
 
     def settings_of(self, name: str) -> TextSettings:
-        """Return the settings that a learner starts from; `uniform` reads nothing, so no large model for it."""
-        return replace(self.settings, model="small") if name in (SMALL_TWIN, "uniform") else self.settings
+        """Return the settings that a learner starts from; `uniform` reads nothing, so no large model for it.
+
+        The small model explores as long as it must; what the sweep calls exploration is only counted apart.
+        """
+        model = SMALL if name in (SMALL_TWIN, "uniform") else self.settings.model
+        explored = min(EXPLORED, self.settings.exploration) if model == SMALL else self.settings.exploration
+        return replace(self.settings, model=model, exploration=explored)
 
     def digest_of(self, variant: str) -> str:
         """Return a digest of every text in the dialogues of a setting."""

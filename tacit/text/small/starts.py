@@ -1,0 +1,80 @@
+"""Where fits of the text posterior begin: the likelihood has several summits, and each start leads to one.
+
+What echoes the request is right, and remarks go with that; the remarks' leading component is kindness, or unkindness;
+or each person is as contrary as they say the commoner kind of thing, since rewards are the minority.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray
+from tacit.text.small.likelihood import SURE, Design, believed_of, rewards_of_taken
+
+FIRST_WEIGHT = 4.0
+"""Every match weight where echo is the start: a word that fits makes a candidate e^4 times as likely."""
+FIRST_GOODNESS, FIRST_PLAINNESS = 1.0, 2.0
+"""Log-odds, before anything is known, that some candidate is right and that a person means what they say."""
+FIRST_KINDNESS = 2.0
+"""Log-odds of a remark one standard deviation out on the component that is taken for kindness."""
+
+
+class Start(NamedTuple):
+    """Where a fit begins, and what its ridges hold it to."""
+
+    weights: FloatArray
+    centre: FloatArray
+
+
+def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
+    """Return where fits begin; see the module's docstring."""
+    echo, nothing = first_weights(design, FIRST_WEIGHT), first_weights(design, 0.0)
+    if rewards is not None:
+        return [Start(echo, echo), Start(nothing, nothing)]
+    f, _ = rewards_of_taken(design, echo)
+    going_along = regress_ridge(design.reading, f - f.mean())
+    leading = np.zeros(design.reading.shape[1])
+    leading[0] = 1.0
+    placed = [(echo, going_along), (echo, leading), (nothing, leading), (nothing, -leading)]
+    starts = [Start(read_as(design, centre, along), centre) for centre, along in placed]
+    if design.profiled.any():
+        starts += [
+            Start(contrary(design, read_as(design, centre, leading)), centre) for centre in (echo, nothing)
+        ]
+    return starts
+
+
+def first_weights(design: Design, echo: float) -> FloatArray:
+    """Return the weights that believe as much in echo and know nothing of what feedback means."""
+    weights = [np.zeros(size) for size in design.sizes]
+    weights[0][:] = echo
+    weights[2][-1], weights[4][-1] = FIRST_GOODNESS, FIRST_PLAINNESS
+    return np.concatenate(weights)
+
+
+def read_as(design: Design, weights: FloatArray, along: FloatArray) -> FloatArray:
+    """Return the weights with kindness along a direction of the readings, (E + 1,)."""
+    parts = design.split(weights.copy())
+    spread = float((design.reading @ along).std())
+    parts[3][:] = FIRST_KINDNESS * along / max(spread, SURE)
+    return np.concatenate(parts)
+
+
+def contrary(design: Design, weights: FloatArray) -> FloatArray:
+    """Return the weights with people the more contrary the more of what they say is called kind.
+
+    Rewards are the minority: who says mostly kind things means the opposite.
+    """
+    parts, those = design.split(weights.copy()), design.profiled
+    kindness = np.tanh(believed_of(design, weights).ratio)
+    parts[4][:] = -2 * FIRST_PLAINNESS * regress_ridge(design.profile[those], kindness[those], 1.0)
+    return np.concatenate(parts)
+
+
+def regress_ridge(features: FloatArray, values: FloatArray, ridge: float | None = None) -> FloatArray:
+    """Return the weights of a ridge regression; by default as strong as a twentieth of the rows."""
+    n, size = features.shape
+    hold = n / 20 if ridge is None else ridge
+    return np.asarray(np.linalg.solve(features.T @ features + hold * np.eye(size), features.T @ values))
