@@ -1,24 +1,12 @@
 """Work in a process beside: a process that is killed costs the time, not the work."""
 
-import os
-import signal
 import time
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
+from dying import die
 
 from tacit.base.beside import Beside
-
-
-def die(path, times):
-    """End by a kill so many times, counted in a file, then return how often that was."""
-    with open(path, "a+") as file:
-        file.write("x")
-        file.seek(0)
-        tried = len(file.read())
-    if tried <= times:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return tried
 
 
 def wait_for(beside):

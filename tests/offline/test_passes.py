@@ -22,6 +22,7 @@ from tacit.offline.fit import make_survey
 from tacit.offline.label import LabelSummary
 from tacit.offline.passes import deal_pieces, read_through
 from tacit.offline.tables.gathering import Gathered, Gatherer, gather
+from tacit.offline.tables.meanings import TableMeanings
 
 SOUND, BAD = 617, 3
 COMMANDS = {
@@ -59,7 +60,9 @@ def logs(request, encodings, tmp_path_factory):
         episodes = draw_shop(SOUND)
         if request.param == "text of unknown chance":
             episodes = [*episodes[:300], *map(forget_chances, episodes[300:])]
-    first, second = (replace(episodes[0], episode=name, steps=episodes[0].steps[:1]) for name in ("a", "b"))
+    steps = episodes[0].steps
+    bad = steps[:1] if request.param == "table" else (replace(steps[0], state="not the request"), *steps[1:])
+    first, second = (replace(episodes[0], episode=name, steps=bad) for name in ("a", "b"))
     with LogWriter(path) as writer:
         for episode in [*episodes[:400], first, *episodes[400:], second]:
             writer.write(episode)
@@ -74,7 +77,8 @@ def test_every_command_reports_exactly_as_many_episodes_as_there_are(logs, comma
     COMMANDS[command](model, path, {"problems": problems, "progress": told.append}, tmp_path)
     assert sum(told) == SOUND + BAD
     assert all(n >= 0 for n in told)
-    assert dict(problems.by_rule) == {"mixed-horizon": 2, "not-json": 1}
+    rule = "mixed-horizon" if isinstance(model.meanings, TableMeanings) else "not-text"
+    assert dict(problems.by_rule) == {rule: 2, "not-json": 1}
 
 
 def test_what_is_set_aside_is_kept_as_it_stood(logs, tmp_path):

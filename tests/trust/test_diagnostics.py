@@ -187,7 +187,10 @@ def test_unsettled_states_say_how_much_more_they_need():
     assert (found.severity, found.where) == ("caution", "state 'bad', context 0")
     assert "about 80 more tuples" in found.evidence  # 23 of each of 4 actions, 92 together
     assert "1,150 more episodes" in found.remedy  # 80 x 172 / 12
-    for each, codes_there in ((20, {"too-few-tuples"}), (24, set())):  # words of one side alone tell all
+    for each, codes_there in (
+        (40, {"too-few-tuples"}),
+        (48, set()),
+    ):  # twice as many: feedback tells about half here
         counts[1, 0, 0] = each
         assert codes(examine(layout_of(4, 4), counts)) == codes_there
     counts[1, 0, 0] = 3
