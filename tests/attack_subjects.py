@@ -7,7 +7,7 @@ from pathlib import Path
 
 from learners import SMALL, SMALL_VECTORS, make_learner, source_for
 from shop_logs import draw_shop
-from text_samples import SHORT, shop_env, small_model
+from text_samples import SHORT, TrustingModel, shop_env, small_model
 
 import tacit
 from tacit.agent import Agent
@@ -51,7 +51,11 @@ def learner_of(name):
     """Return a new agent by its stage or learner, the source that it plays, and the episodes that lead there."""
     if name in ("text", "text uniform", *TEXT):
         learner = TEXT_LEARNERS["uniform" if name == "text uniform" else "tacit"]
-        return learner.make(SHORT, 0, small_model()), learner.source(shop_env()), TEXT.get(name)
+        return (
+            learner.make(SHORT, 0, small_model(kind=TrustingModel)),
+            learner.source(shop_env()),
+            TEXT.get(name),
+        )
     if name == "vectors":
         source = source_for("vectors")
         return make_learner("tacit", source.env.unwrapped.layout, SMALL_VECTORS)(0), source, 20
