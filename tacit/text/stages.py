@@ -89,11 +89,11 @@ class TextExploration:
         told: bool = False,
     ) -> None:
         self.settings, self.model = settings, model
-        self.reactions = list(reactions)
-        self.looked, self.told = (
+        self.reactions, self.looked = (
+            list(reactions),
             looked,
-            told,
-        )  # reactions at the last look; whether it was said that they tell nothing
+        )  # the latter: how many there were at the last look
+        self.told = told  # that they tell nothing
         self.progress: FitProgress | None = None
 
     @property

@@ -208,6 +208,7 @@ def test_episodes_that_are_not_text_are_set_aside(model, logs):
         replace(logs[0], feedback=3),
         replace(logs[0], context="somebody else"),
         replace(logs[0], steps=(logs[0].steps[0], replace(logs[0].steps[1], actions=None))),
+        replace(logs[0], steps=(logs[0].steps[0], replace(logs[0].steps[1], action="nobody offered this"))),
     ]
     problems = Problems()
     named = [replace(episode, episode=f"bad {n}") for n, episode in enumerate(bad)]
@@ -218,8 +219,10 @@ def test_episodes_that_are_not_text_are_set_aside(model, logs):
         "fewer 1",
         0,
     ]  # fewer turns or candidates are no fault
-    assert dict(problems.by_rule) == {"mixed-horizon": 1, "not-text": 3}
-    assert "must be its request" in str([str(problem) for problem in problems.first])
+    assert dict(problems.by_rule) == {"mixed-horizon": 1, "not-text": 4}
+    told = str([str(problem) for problem in problems.first])
+    assert "must be its request" in told
+    assert "must be one of the actions on offer" in told
 
 
 def test_contexts_with_request_and_profile_are_of_the_format(logs):

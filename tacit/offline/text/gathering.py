@@ -85,10 +85,10 @@ def read_text(
         feedback = read_remark(record.get("feedback"))
         before = read_before(conversation, steps)
         candidates = check_candidates(steps[-1].get("actions") or ())
+        action = find_taken(candidates, steps[-1]["action"])
     except ValueError as error:
         return Fault("not-text", str(error))
     p = steps[-1].get("probability")
-    action = candidates.index(steps[-1]["action"])
     choice = Choice(conversation, candidates, action, 1 / len(candidates) if p is None else float(p))
     return ReadText(
         Reaction(choice, feedback, before),
@@ -123,8 +123,22 @@ def read_before(conversation: Conversation, steps: Sequence[StepRecord]) -> tupl
         candidates, p = check_candidates(actions or ()), step.get("probability")
         said = conversation._replace(exchanges=conversation.exchanges[:n])
         chance = 1 / len(candidates) if p is None else float(p)
-        found.append(Choice(said, candidates, candidates.index(step["action"]), chance))
+        found.append(Choice(said, candidates, find_taken(candidates, step["action"]), chance))
     return tuple(found)
+
+
+def find_taken(candidates: Sequence[str], action: str) -> int:
+    """Return which of the candidates was taken; raise ValueError if none was.
+
+    >>> find_taken(("one", "two"), "two")
+    1
+    """
+    if action not in candidates:
+        raise ValueError(
+            f"the action must be one of the actions on offer, got {action!r} of {len(candidates)} others; log what "
+            "was on offer with it"
+        )
+    return candidates.index(action)
 
 
 def gather_text(

@@ -18,12 +18,12 @@ LINES = {
     "universal_judge": COLOURS["universal_judge"],
 }
 """The colours; `majority` says the same of every reply, and is the level."""
-
-
 NOT_DRAWN = ("majority", "tacit_simulated")
 """Who says the same of every reply, which is the level; and who hears other words, of which fewer were liked."""
 BANDED = "tacit"
 """Whose interval is drawn; those of all stand in the table."""
+BELOW_LEVEL = 0.5
+"""Where other lines are drawn: who says the same of every reply would hide the level."""
 
 
 def draw_satisfaction(sweep: SatisfactionSweep, runs: Runs) -> Canvas:
@@ -47,11 +47,11 @@ def _draw_panel(axes: Axes, sweep: SatisfactionSweep, runs: Runs, part: str) -> 
         if learner == BANDED:
             draw_band(axes, kept, values, colour, learner)
         else:
-            axes.plot(kept, values.mean(axis=0), color=colour, linewidth=1.4)
+            axes.plot(kept, values.mean(axis=0), color=colour, linewidth=1.4, zorder=BELOW_LEVEL)
         ends[words(learner)] = float(values[:, 0].mean()), colour
     base = float(np.mean([result["scalars"]["rewarded"] for result in runs.of(part, sweep.learners[-1])]))
     draw_level(axes, base, "")
-    axes.set(xlim=(1.0, 0.05), ylim=(0.0, 1.03))
+    axes.set(xlim=(1.0, 0.05), ylim=(0.0, 1.0))
     axes.set(xlabel="share of replies kept, those with the highest labels", ylabel="rated above 3")
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,10 @@ from tacit.envs.satisfaction import RatedReply
 from tacit.experiments.studies.satisfaction.readings import READINGS
 from tacit.experiments.studies.satisfaction.scoring import MIDDLE, ReadRewards, score_labels
 from tacit.experiments.tasks import Played, StudyTask
-from tacit.offline.fit import fit
+from tacit.offline.fit import diagnose_logs, fit
+from tacit.offline.teaching import NothingToLearnError
 from tacit.text.judges import judge_kind_words
+from tacit.trust.findings import Finding
 
 LEARNERS = (*READINGS, "universal_judge", "majority")
 NEITHER = 0.5
@@ -68,9 +70,14 @@ def play_satisfaction(sweep: SatisfactionSweep, task: StudyTask, report: Report)
 def read_replies(
     learner: str, places: tuple[RatedReply, ...], chance: np.random.Generator
 ) -> tuple[tuple[RatedReply, ...], ReadRewards, dict[str, Any]]:
-    """Return what Tacit makes of the places, read in one way, and what it says of itself."""
+    """Return what Tacit makes of the places, read in one way, and what it says of itself: nothing, where it refuses."""
     reading = READINGS[learner](places, chance)
-    model = fit(list(reading.logs))
+    try:
+        model = fit(list(reading.logs))
+    except NothingToLearnError:
+        n, diagnosis = len(reading.places), diagnose_logs(list(reading.logs))
+        nothing = ReadRewards(np.full(n, np.nan), np.zeros(n, dtype=np.bool_))
+        return reading.places, nothing, tell(diagnosis.verdict, diagnosis.findings)
     labels = list(model.label(list(reading.logs)))
     by_name = {label["episode"]: label for label in labels}
     found = [by_name.get(line.episode) for line in reading.logs]
@@ -78,11 +85,16 @@ def read_replies(
         np.nan if one is None or one["decoded_reward"] is None else one["decoded_reward"] for one in found
     ]
     sure = [one is not None and one["reason"] == "decoded" for one in found]
-    told = {
-        "verdict": model.certificate.verdict,
-        "findings": [f"{finding.severity}: {finding.code}" for finding in model.certificate.findings],
-    }
+    told = tell(model.certificate.verdict, model.certificate.findings)
     return reading.places, ReadRewards(np.array(rewards, dtype=np.float64), np.array(sure)), told
+
+
+def tell(verdict: str, findings: Iterable[Finding]) -> dict[str, Any]:
+    """Return what Tacit says of itself, as plain values."""
+    return {
+        "verdict": verdict,
+        "findings": [f"{finding.severity}: {finding.code}" for finding in findings],
+    }
 
 
 def pick_replies(places: tuple[RatedReply, ...], labels: ReadRewards) -> list[dict[str, Any]]:
