@@ -77,7 +77,7 @@ def read_replies(
     except NothingToLearnError:
         n, diagnosis = len(reading.places), diagnose_logs(list(reading.logs))
         nothing = ReadRewards(np.full(n, np.nan), np.zeros(n, dtype=np.bool_))
-        return reading.places, nothing, tell(diagnosis.verdict, diagnosis.findings)
+        return reading.places, nothing, tell_of_itself(diagnosis.verdict, diagnosis.findings)
     labels = list(model.label(list(reading.logs)))
     by_name = {label["episode"]: label for label in labels}
     found = [by_name.get(line.episode) for line in reading.logs]
@@ -85,11 +85,11 @@ def read_replies(
         np.nan if one is None or one["decoded_reward"] is None else one["decoded_reward"] for one in found
     ]
     sure = [one is not None and one["reason"] == "decoded" for one in found]
-    told = tell(model.certificate.verdict, model.certificate.findings)
+    told = tell_of_itself(model.certificate.verdict, model.certificate.findings)
     return reading.places, ReadRewards(np.array(rewards, dtype=np.float64), np.array(sure)), told
 
 
-def tell(verdict: str, findings: Iterable[Finding]) -> dict[str, Any]:
+def tell_of_itself(verdict: str, findings: Iterable[Finding]) -> dict[str, Any]:
     """Return what Tacit says of itself, as plain values."""
     return {
         "verdict": verdict,
