@@ -52,6 +52,10 @@ SETTLED_BELOW = 0.5
 """A place in which nothing was found is settled once its best action could not earn more than this, unseen."""
 
 
+NEARLY = 0.01
+"""Where feedback tells nothing, one place in a hundred seems to have been nearly found at this p-value."""
+
+
 @dataclass(frozen=True)
 class JudgementSettings:
     """When an ending is judged; chosen on random problems (seeds 1000 and up) and then frozen.
@@ -106,7 +110,9 @@ class Judgement:
     turned: bool = False
     """Whether sum f <= K/2 was overruled."""
     doubt: float = 0.0
-    """How likely it is the other way round, where more tuples would tell."""
+    """How likely it is the other way round."""
+    waits: float = 0.0
+    """How many times as many tuples would tell which way round it is, 0 where they would not, or none are needed."""
     needs: float = 0.0
     """The nats that words of one side alone would have to show, where feedback is faint."""
 
@@ -208,7 +214,7 @@ def judge(
     """Return what counts (Y, K) of feedback by action say of a last state in a context, turned so that sum f <= K/2.
 
     `telling` are parts of what words of one side alone would tell that feedback may tell here, each as likely;
-    `between` says that words stand between the two sides, as other places of the context show.
+    `between` says that words stand between the two sides, as the places of the context say together.
 
     >>> counts = np.array([[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]])
     >>> judgement = judge(counts, 0.0, JudgementSettings())
@@ -221,16 +227,35 @@ def judge(
     types = fit_types(counts)
     if types.p_value >= settings.significance:
         hidden = what_may_hide(counts, types.gain, settings.significance, telling)
-        found = _featureless(HOMOGENEOUS, counts, types.p_value, c, max(hidden.hope, c))
+        hope = max(hidden.hope, nearly_found(counts, types), c)
+        found = _featureless(HOMOGENEOUS, counts, types.p_value, c, hope)
         return replace(found, needs=hidden.needs)
     return _heterogeneous(counts, soften(counts, types, between), settings)
+
+
+def nearly_found(counts: FloatArray, types: WordTypes) -> float:
+    """Return what the best action of a place may be worth in which something was nearly found, otherwise 0.
+
+    It is what it seems to be, times how likely feedback depends on the action there: a p-value p speaks for that by at
+    most 1 to -e p log p (Sellke, Bayarri and Berger 2001).
+
+    >>> nearly, hardly = np.array([[22.0, 9.0], [8.0, 21.0]]), np.array([[15.0, 14.0], [15.0, 16.0]])
+    >>> [round(nearly_found(counts, fit_types(counts)), 2) for counts in (nearly, hardly)]
+    [0.67, 0.0]
+    """
+    p = types.p_value
+    if p > NEARLY:
+        return 0.0
+    f = soften(counts, types).f
+    likely = 1 + math.e * p * math.log(p) if p > 0 else 1.0
+    return likely * float(f.max() if f.sum() <= len(f) / 2 else 1 - f.min())
 
 
 def turn(judgement: Judgement, odds: float, overlapping: bool, settings: JudgementSettings) -> Judgement:
     """Return a heterogeneous judgement, turned unless the log odds say that sum f <= K/2 is right; settled if sure.
 
     One that is not sure is settled after enough tuples, in doubt: it may be worth what it is the other way round. Where
-    words are `overlapping` more tuples do not tell, and there is nothing to wait for.
+    words are `overlapping` doubt stays, however many tuples there are, and nothing is waited for unless they are few.
     """
     sure = is_sure(odds, overlapping)
     settled = sure or bool(judgement.tuples.sum() >= settings.undecided_after * len(judgement.f))
@@ -239,22 +264,34 @@ def turn(judgement: Judgement, odds: float, overlapping: bool, settings: Judgeme
         rewards = decode_all(f, phi, judgement.tuples)
         # A majority leaves no room for a ramp: feedback decodes to what it means, which has the mean f.
         judgement = replace(judgement, f=f, phi=phi, rewards=rewards, expected=f, turned=True)
-    told = sure or (settled and overlapping)
+    waits = 0.0 if sure or not settled else times_wanted(judgement, overlapping)
+    told = sure or (settled and not waits)
     hope = float(judgement.f.max() if told else max(judgement.f.max(), 1 - judgement.f.min()))
-    doubt = 0.0 if told or not settled else 1 / (1 + math.exp(abs(odds)))
-    return replace(judgement, settled=settled, hope=hope, doubt=doubt)
+    in_doubt = settled and (overlapping or not sure)
+    doubt = 1 / (1 + math.exp(abs(odds))) if in_doubt else 0.0
+    return replace(judgement, settled=settled, hope=hope, doubt=doubt, waits=waits)
+
+
+def times_wanted(judgement: Judgement, overlapping: bool) -> float:
+    """Return how many times as many tuples would tell which way round a place is; 0 if they would not.
+
+    The error of sum f falls as the tuples of every action grow, and so does that of what stands out; where words are
+    `overlapping` and what stands out is known well, that does not help.
+    """
+    if not overlapping:
+        return SURE_EXCLUSIVE / max(judgement.minority**2 / 2, LEAST_SEEN)
+    blur = judgement.leaning.blur if judgement.leaning else 0.0
+    return blur**2 if blur > 1 else 0.0
 
 
 def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
     """Return about how many more tuples of uniform actions settle a place, whatever they say; 0 if it is settled.
 
     Where nothing was found, what tuples could have shown grows with their number: so many more until a best action
-    of `SETTLED_BELOW` would have been seen. Where it is in doubt which way round a place is, the error of sum f falls
-    as the tuples of every action grow.
+    of `SETTLED_BELOW` would have been seen.
     """
-    if judgement.doubt:
-        seen = max(judgement.minority**2 / 2, LEAST_SEEN)
-        return float(max(SURE_EXCLUSIVE / seen - 1, 0.0) * judgement.tuples.min() * len(judgement.f))
+    if judgement.waits:
+        return float(max(judgement.waits - 1, 0.0) * judgement.tuples.min() * len(judgement.f))
     if judgement.settled:
         return 0.0
     K, tuples = len(judgement.tuples), float(judgement.tuples.sum())
@@ -352,10 +389,10 @@ def _heterogeneous(counts: FloatArray, types: WordTypes, settings: JudgementSett
     expected = (counts / tuples * rewards).sum(axis=0)
     found = Judgement(
         *(HETEROGENEOUS, False, tuples, types.p_value, f, phi, rewards, expected, 1.0, types.overlaps),
-        lean(f)._replace(
+        lean(f, np.sqrt(smoothed_variance(f, tuples)))._replace(
             telling=telling_of(types.gain, tuples, f),
             alone=telling_alone(types.gain, tuples, f),
-            between=types.overlaps if math.isfinite(types.overlaps) else 0.0,
+            between=types.between,
         ),
     )
     odds = turn_odds(found.minority, 0.0, 0.0, overlapping=False, majority=False)

@@ -13,6 +13,9 @@ a world of its own; both read off t_a, the share of type 1 after action a, turne
 
 Which world it is, the same weights say, added up over the endings of a context, for people differ: an action that
 nobody is pleased by has t near 0 only where words are exclusive.
+
+What stands out is read off estimates. With a standard error e of its log odds l, they are those of the mean chance,
+about l / sqrt(1 + pi e^2 / 8); where e is more than l, more tuples would tell.
 """
 
 from __future__ import annotations
@@ -54,30 +57,62 @@ class Leaning(NamedTuple):
     """What a place says of its orientation, of the turn with sum t <= K/2.
 
     `exclusive` and `overlapping` are the log evidence of its shares in either world; `standing` the log odds of the
-    turn where words overlap; `telling` (`tacit.decoding.power`) what part of a good action's gain was seen, `alone`
-    what part of that of its own f; `between` the nats by which words between the sides are likelier than two types.
+    turn where words overlap, and `blur` its error against what it says: beyond 1 more tuples would tell. `telling`
+    (`tacit.decoding.power`) is what part of a good action's gain was seen, `alone` what part of that of its own f;
+    `between` the nats by which words between the sides are likelier than two types.
     """
 
     exclusive: float
     overlapping: float
     standing: float
+    blur: float = 0.0
     telling: float = 1.0
     alone: float = 1.0
     between: float = 0.0
 
 
-def lean(shares: FloatArray) -> Leaning:
-    """Return how shares t (K,) with sum t <= K/2 lean.
+def lean(shares: FloatArray, errors: FloatArray) -> Leaning:
+    """Return how shares t (K,) with sum t <= K/2 and standard errors (K,) lean.
 
-    >>> alone = lean(np.array([0.9, 0.05, 0.05, 0.0]))
+    >>> sure = np.zeros(4)
+    >>> alone = lean(np.array([0.9, 0.05, 0.05, 0.0]), sure)
     >>> alone.exclusive > alone.overlapping, alone.standing > 0
     (True, True)
-    >>> polite = lean(np.array([0.05, 0.55, 0.6]))  # two thirds of whom say what one in twenty says
+    >>> polite = lean(np.array([0.05, 0.55, 0.6]), sure[:3])  # two thirds of whom say what one in twenty says
     >>> polite.standing < 0
+    True
+    >>> lean(np.array([0.49, 0.24, 0.7]), np.full(3, 0.06)).blur > 1  # the first may be near the second as well
     True
     """
     one, other = overlap_evidence(shares), overlap_evidence(1 - shares)
-    return Leaning(log_density(shares), float(np.logaddexp(one, other)) - math.log(2), one - other)
+    standing, error = stands_out_by(shares), standing_error(shares, errors)
+    return Leaning(
+        log_density(shares),
+        float(np.logaddexp(one, other)) - math.log(2),
+        standing / math.sqrt(1 + math.pi * error**2 / 8),
+        error / max(abs(standing), SURE_OVERLAPPING),
+    )
+
+
+@kernel
+def stands_out_by(shares: FloatArray) -> float:
+    """Return the log odds that what stands out of shares (K,) gives to them and not to 1 - shares, where words overlap.
+
+    They are no more than is believed of any: beyond that nothing depends on them.
+    """
+    odds = overlap_evidence(shares) - overlap_evidence(1 - shares)
+    return min(max(odds, -MOST_BELIEVED), MOST_BELIEVED)
+
+
+@kernel
+def standing_error(shares: FloatArray, errors: FloatArray) -> float:
+    """Return the standard error of what stands out, by moving each share (K,) by its own, towards the middle."""
+    standing, total = stands_out_by(shares), 0.0
+    for a in range(len(shares)):
+        moved = shares.copy()
+        moved[a] += errors[a] if shares[a] <= 0.5 else -errors[a]
+        total += (stands_out_by(moved) - standing) ** 2
+    return math.sqrt(total)
 
 
 @kernel
@@ -138,8 +173,8 @@ class Beliefs(NamedTuple):
     found: bool = False
     overlapping: frozenset[int] = frozenset()
     majority: bool = False
-    halvings: int = 0
-    """How often what feedback tells is halved, in one place of four or more (`tacit.decoding.power`)."""
+    halvings: float = 0
+    """How often what feedback tells is halved, in one place of four or more (`tacit.decoding.power`), in halves."""
     between: frozenset[int] = frozenset()
     """The groups in which words stand between the two sides, all places taken together: all are read that way then."""
 
@@ -216,11 +251,14 @@ class Leanings:
         """Return what all places say together."""
         groups = self.evidence.sum(axis=0) > PRIOR_NATS  # (G,)
         found, overlapping = self.telling > 0, frozenset(np.flatnonzero(groups).tolist())
-        exclusive = self.evidence.sum(axis=0) <= -MOST_EACH  # f is understated where words may overlap
-        telling = np.where(exclusive, self.alone, self.telling)
+        # f is understated where words may overlap: there the place that tells most says what a good action would show.
+        exclusive = self.evidence.sum(axis=0) <= -MOST_EACH
+        telling = np.where(exclusive, self.alone, self.telling.max(axis=0))
         least = float(np.quantile(telling[found], FAINT)) if found.any() else 1.0
         between = frozenset(np.flatnonzero(self.between.sum(axis=0) > 0).tolist())
-        beliefs = Beliefs(bool(found.any()), overlapping, halvings=int(-math.log2(least)), between=between)
+        beliefs = Beliefs(
+            bool(found.any()), overlapping, halvings=int(-2 * math.log2(least)) / 2, between=between
+        )
         told = self.told != 0
         if not told.any():
             return beliefs

@@ -51,13 +51,15 @@ EXTRA_FREEDOM = 1 / 80
 class WordTypes(NamedTuple):
     """Where the words of one last state and context stand: `positions` (Y,), `f` (K,) and the `gain` in nats.
 
-    `overlaps` is whether levels between the sides are likelier than two types, by so many nats.
+    `overlaps` is whether levels between the sides are likelier than two types, by so many nats, and `between` the same
+    with how likely either f is beforehand.
     """
 
     gain: float
     f: FloatArray
     positions: FloatArray
     overlaps: float = -math.inf
+    between: float = 0.0
 
     @property
     def p_value(self) -> float:
@@ -98,10 +100,11 @@ def fit_types(counts: FloatArray) -> WordTypes:
     return WordTypes(gain, f, positions)
 
 
-def soften(counts: FloatArray, types: WordTypes, between: bool = False) -> WordTypes:
-    """Return the words with positions between the types, if that is likelier; otherwise the types as they are.
+def soften(counts: FloatArray, types: WordTypes, between: bool | None = None) -> WordTypes:
+    """Return the words with positions between the types, or the types as they are: whichever is likelier.
 
-    Where other places say that words stand `between` the types, it need not be likelier here.
+    Where the places of a context say together whether words stand `between` the types, it is as they say: places that
+    are read in different ways cannot be compared.
     """
     seen = counts.sum(axis=1) > 0
     if seen.sum() < 3:
@@ -109,11 +112,12 @@ def soften(counts: FloatArray, types: WordTypes, between: bool = False) -> WordT
     gain, f, positions = _fit_between(
         np.ascontiguousarray(counts[seen]), types.positions[seen], np.array(BETWEEN)
     )
-    if gain + stands_out(f) <= types.gain + stands_out(types.f) and not between:
-        return types._replace(overlaps=gain - types.gain)
+    likelier = gain + stands_out(f) - types.gain - stands_out(types.f)
+    if not (likelier > 0 if between is None else between):
+        return types._replace(overlaps=gain - types.gain, between=likelier)
     softened = np.full(len(counts), 0.5)
     softened[seen] = positions
-    return WordTypes(types.gain, f, softened, gain - types.gain)
+    return WordTypes(types.gain, f, softened, gain - types.gain, likelier)
 
 
 @kernel

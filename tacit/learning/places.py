@@ -343,7 +343,7 @@ class Places:
             put(self._found, place, found),
             put(self.judgements, place, judgement),
             put(self.settled, place, judgement.settled),
-            put(self.doubtful, place, judgement.doubt > 0),
+            put(self.doubtful, place, judgement.waits > 0),
             put(self.best, place, judgement.best),
             put(self.hope, place, judgement.hope),
             put(self.wanted, place, max(tuples_wanted(judgement, self._settings), (GROWTH - 1) * tuples)),

@@ -23,6 +23,7 @@ from tacit.decoding.judgement import (
 )
 from tacit.decoding.orientation import Beliefs
 from tacit.decoding.together import UNKNOWN_TELLING, judge_all, judge_together, telling_by
+from tacit.decoding.word_types import fit_types, soften
 from tacit.envs.gym_adapter import GymSource
 from tacit.envs.random_mdp import RandomMDPSettings, random_mdp
 from tacit.problem.layout import Layout
@@ -208,7 +209,7 @@ def test_turning_swaps_both_sides():
 def test_in_doubt_which_way_round_a_place_may_be_worth_what_it_is_the_other_way():
     f = np.array([0.85, 0.4, 0.05])
     found = judge(draw_counts(np.random.default_rng(3), f, HONEST, [60] * 3), 0.0, DEFAULT)
-    sure, doubtful, told = (turn(found, *said, DEFAULT) for said in ((9.0, False), (1.0, False), (0.5, True)))
+    sure, doubtful = (turn(found, *said, DEFAULT) for said in ((9.0, False), (1.0, False)))
     assert sure.settled
     assert (sure.doubt, sure.hope) == (0, sure.best)
     assert doubtful.settled
@@ -216,7 +217,22 @@ def test_in_doubt_which_way_round_a_place_may_be_worth_what_it_is_the_other_way(
     assert doubtful.hope == pytest.approx(1 - found.f.min())
     assert doubtful.best == pytest.approx((1 - doubtful.doubt) * f[0] + doubtful.doubt * (1 - f[0]), abs=0.1)
     assert tuples_wanted(doubtful, DEFAULT) > 0 == tuples_wanted(sure, DEFAULT)
-    assert (told.settled, told.doubt) == (True, 0), "where words overlap, more tuples would not tell"
+
+
+def test_where_words_overlap_doubt_stays_and_only_the_few_are_waited_for():
+    """Of many tuples that do not say which way round, more would not say it either; of few they might."""
+    between = np.array([[35.0, 17.0, 50.0], [37.0, 55.0, 22.0]])
+    few, many = (judge(times * between, 0.0, DEFAULT) for times in (1, 100))
+    assert few.leaning is not None
+    assert many.leaning is not None
+    assert few.leaning.blur > 1 > many.leaning.blur
+    for found, waits in ((few, True), (many, False)):
+        in_doubt = turn(found, 0.5, True, DEFAULT)
+        assert in_doubt.settled
+        assert in_doubt.doubt == pytest.approx(1 / (1 + np.exp(0.5))), "and it is worth so much less"
+        assert in_doubt.best < found.f.max()
+        assert (in_doubt.waits > 1) == waits == (tuples_wanted(in_doubt, DEFAULT) > 0)
+        assert (in_doubt.hope > found.f.max()) == (waits and 1 - found.f.min() > found.f.max())
 
 
 def layered(tables):
@@ -243,6 +259,24 @@ def test_places_are_judged_together_by_what_all_of_them_say():
     alone = judge_all(layout, counts, 0.0, DEFAULT)
     for at, each in alone.items():
         np.testing.assert_array_equal(each.f, judged.judgements[at].f)
+
+
+def test_places_of_a_context_are_read_on_one_scale():
+    """By itself, a place may be read with words between the sides because of what f is likely beforehand."""
+    crossed = 0.7 * HONEST + 0.3 * HONEST[::-1]
+    f = np.array([0.85, 0.04, 0.1, 0.15])
+    alone, together = [], []
+    for seed in range(30):
+        generator = np.random.default_rng(seed)
+        tables = {(s, 0): draw_counts(generator, f, crossed, [300, 60, 60, 60]) for s in range(4)}
+        judged = judge_together(*layered(tables), SeenCounts.empty((4, 1, 4, 2)), 0.0, DEFAULT, {})
+        found = [each for each in judged.found.values() if each.kind == HETEROGENEOUS]
+        between = 0 in judged.beliefs.between
+        softened = [soften(table, fit_types(table)).between > 0 for table in tables.values()]
+        alone.append(len({*softened}))
+        together.append(len({bool((each.phi % 1).round(2).any()) for each in found if between}))
+    assert max(together) <= 1
+    assert max(alone) == 2, "the control must fail: one by one they are read in two ways"
 
 
 def test_known_outcomes_turn_places_judged_together():
