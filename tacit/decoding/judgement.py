@@ -37,7 +37,7 @@ from tacit.decoding.orientation import (
 )
 from tacit.decoding.posterior import ideal_posterior
 from tacit.decoding.power import expected_gain, gain_wanted, telling_alone, telling_of, what_may_hide
-from tacit.decoding.word_types import WordTypes, fit_types, soften
+from tacit.decoding.word_types import Readings, WordTypes, fit_types, soften
 
 UNKNOWN, HETEROGENEOUS, HOMOGENEOUS = "unknown", "heterogeneous", "homogeneous"
 """The kinds of a last state in a context (Assumption 2.3); unknown until there are tuples enough to tell."""
@@ -115,6 +115,8 @@ class Judgement:
     """How many times as many tuples would tell which way round it is, 0 where they would not, or none are needed."""
     needs: float = 0.0
     """The nats that words of one side alone would have to show, where feedback is faint."""
+    readings: Readings | None = None
+    """Both ways to read its words, so that it can be judged anew by what others say without another fit."""
 
     @property
     def best(self) -> float:
@@ -209,12 +211,14 @@ def judge(
     c: float,
     settings: JudgementSettings,
     telling: tuple[float, ...] = (1.0,),
-    between: bool = False,
+    between: bool | None = None,
+    readings: Readings | None = None,
 ) -> Judgement:
     """Return what counts (Y, K) of feedback by action say of a last state in a context, turned so that sum f <= K/2.
 
     `telling` are parts of what words of one side alone would tell that feedback may tell here, each as likely;
-    `between` says that words stand between the two sides, as the places of the context say together.
+    `between` says whether words stand between the two sides, if the places of the context say so together, and
+    `readings` are those of the same counts, if they were read before.
 
     >>> counts = np.array([[27.0, 3.0, 3.0], [3.0, 27.0, 27.0]])
     >>> judgement = judge(counts, 0.0, JudgementSettings())
@@ -224,29 +228,36 @@ def judge(
     tuples = counts.sum(axis=0)
     if tuples.min() < settings.least_each:
         return _featureless(UNKNOWN, counts, 1.0, c, 1.0)
+    readings = read_words(counts, settings) if readings is None else readings
+    types = readings.types
+    if types.p_value < settings.significance:
+        return replace(_heterogeneous(counts, readings.choose(between), settings), readings=readings)
+    hidden = what_may_hide(counts, types.gain, settings.significance, telling)
+    hope = max(hidden.hope, nearly_found(readings), c)
+    found = _featureless(HOMOGENEOUS, counts, types.p_value, c, hope)
+    return replace(found, needs=hidden.needs, readings=readings)
+
+
+def read_words(counts: FloatArray, settings: JudgementSettings) -> Readings:
+    """Return how counts (Y, K) are read; with positions between only where something was found, or nearly."""
     types = fit_types(counts)
-    if types.p_value >= settings.significance:
-        hidden = what_may_hide(counts, types.gain, settings.significance, telling)
-        hope = max(hidden.hope, nearly_found(counts, types), c)
-        found = _featureless(HOMOGENEOUS, counts, types.p_value, c, hope)
-        return replace(found, needs=hidden.needs)
-    return _heterogeneous(counts, soften(counts, types, between), settings)
+    return soften(counts, types) if types.p_value < max(NEARLY, settings.significance) else Readings(types)
 
 
-def nearly_found(counts: FloatArray, types: WordTypes) -> float:
+def nearly_found(readings: Readings) -> float:
     """Return what the best action of a place may be worth in which something was nearly found, otherwise 0.
 
     It is what it seems to be, times how likely feedback depends on the action there: a p-value p speaks for that by at
     most 1 to -e p log p (Sellke, Bayarri and Berger 2001).
 
     >>> nearly, hardly = np.array([[22.0, 9.0], [8.0, 21.0]]), np.array([[15.0, 14.0], [15.0, 16.0]])
-    >>> [round(nearly_found(counts, fit_types(counts)), 2) for counts in (nearly, hardly)]
+    >>> [round(nearly_found(read_words(counts, JudgementSettings())), 2) for counts in (nearly, hardly)]
     [0.67, 0.0]
     """
-    p = types.p_value
-    if p > NEARLY:
+    p = readings.types.p_value
+    if p >= NEARLY:
         return 0.0
-    f = soften(counts, types).f
+    f = readings.choose().f
     likely = 1 + math.e * p * math.log(p) if p > 0 else 1.0
     return likely * float(f.max() if f.sum() <= len(f) / 2 else 1 - f.min())
 

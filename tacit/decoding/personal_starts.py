@@ -100,7 +100,7 @@ def _count_one(columns: IntArray, words: IntArray, n_words: int) -> FloatArray:
     tried, column = np.unique(columns, return_inverse=True)
     counts = np.zeros((n_words, len(tried)))
     np.add.at(counts, (words, column), 1.0)
-    types = soften(counts, fit_types(counts))
+    types = soften(counts, fit_types(counts)).choose()
     f, phi = types.f, types.positions
     if f.sum() > len(f) / 2:
         f, phi = 1 - f, 1 - phi

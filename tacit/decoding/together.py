@@ -66,19 +66,19 @@ def judge_together(
     def part(at: PlaceIndex) -> FloatArray:
         return whole(at)[:, ~without[at]] if at in without else whole(at)
 
-    found = {at: judge(part(at), c, settings) for at in counts.places}
+    found = {at: judge(part(at), c, settings, between=False) for at in counts.places}
     said = {at: each.says(outcomes.table(*at)) for at, each in found.items() if each.kind == HETEROGENEOUS}
     leanings = Leanings.none(counts.shape[:2]).with_all(said)
     between = leanings.weigh().between
     for at in said:
         if at[1] in between:
-            found[at] = judge(part(at), c, settings, between=True)
+            found[at] = judge(part(at), c, settings, between=True, readings=found[at].readings)
             said[at] = found[at].says(outcomes.table(*at))
     leanings = leanings.with_all(said)
     beliefs = leanings.weigh()
     for at, each in found.items():
         if each.kind == HOMOGENEOUS and telling_by(beliefs) != (1.0,):
-            found[at] = judge(part(at), c, settings, telling_by(beliefs))
+            found[at] = judge(part(at), c, settings, telling_by(beliefs), readings=each.readings)
     turned = {at: turn_by(each, at, leanings, beliefs, settings) for at, each in found.items()}
     turned |= {at: widen(turned[at], whole(at), out) for at, out in without.items()}
     if layout.ends_early:

@@ -100,24 +100,36 @@ def fit_types(counts: FloatArray) -> WordTypes:
     return WordTypes(gain, f, positions)
 
 
-def soften(counts: FloatArray, types: WordTypes, between: bool | None = None) -> WordTypes:
-    """Return the words with positions between the types, or the types as they are: whichever is likelier.
+class Readings(NamedTuple):
+    """Both ways to read a table: words of two `types`, and `softened`, with positions between, if there is room."""
 
-    Where the places of a context say together whether words stand `between` the types, it is as they say: places that
-    are read in different ways cannot be compared.
-    """
+    types: WordTypes
+    softened: WordTypes | None = None
+
+    def choose(self, between: bool | None = None) -> WordTypes:
+        """Return whichever is likelier, or, if places of a context say together whether words stand `between`, that.
+
+        Places that are read in different ways cannot be compared.
+        """
+        if self.softened is None:
+            return self.types
+        if self.softened.between > 0 if between is None else between:
+            return self.softened
+        return self.types._replace(overlaps=self.softened.overlaps, between=self.softened.between)
+
+
+def soften(counts: FloatArray, types: WordTypes) -> Readings:
+    """Return the two types that were fitted to counts (Y, K), and beside them words with positions between."""
     seen = counts.sum(axis=1) > 0
-    if seen.sum() < 3:
-        return types
+    if seen.sum() < 3:  # two words have no room between
+        return Readings(types)
     gain, f, positions = _fit_between(
         np.ascontiguousarray(counts[seen]), types.positions[seen], np.array(BETWEEN)
     )
     likelier = gain + stands_out(f) - types.gain - stands_out(types.f)
-    if not (likelier > 0 if between is None else between):
-        return types._replace(overlaps=gain - types.gain, between=likelier)
     softened = np.full(len(counts), 0.5)
     softened[seen] = positions
-    return WordTypes(types.gain, f, softened, gain - types.gain, likelier)
+    return Readings(types, WordTypes(types.gain, f, softened, gain - types.gain, likelier))
 
 
 @kernel

@@ -38,6 +38,7 @@ from tacit.decoding.together import (
     widen,
 )
 from tacit.decoding.tuples import counted_shape
+from tacit.decoding.word_types import Readings
 from tacit.learning.early_endings import read_left_out, save_left_out
 from tacit.learning.outlook import Outlook
 from tacit.problem.layout import Layout
@@ -264,9 +265,12 @@ class Places:
             renewed |= self._read_alike(known_of, renewed)
         return (*changes, *(change for at, pair in renewed.items() for change in self._put(at, *pair)))
 
-    def _found_in(self, place: PlaceIndex, table: FloatArray, beliefs: Beliefs) -> Judgement:
-        """Return what a table of some actions says, before it is turned."""
-        return judge(table, self._c, self._settings, telling_by(beliefs), place[1] in beliefs.between)
+    def _found_in(
+        self, place: PlaceIndex, table: FloatArray, beliefs: Beliefs, readings: Readings | None = None
+    ) -> Judgement:
+        """Return what a table of some actions says, before it is turned; `readings` are those of the same table."""
+        between = place[1] in beliefs.between
+        return judge(table, self._c, self._settings, telling_by(beliefs), between, readings)
 
     def _read_again(
         self,
@@ -285,7 +289,7 @@ class Places:
             return leanings, {}
         known_of = {at: self._known(at) for at in self._found if at[1] in moved and at not in gone} | here
         reread = {
-            at: each._replace(found=self._found_in(at, each.table[:, ~each.left_out], beliefs))
+            at: each._replace(found=self._again(at, each, beliefs))
             for at, each in known_of.items()
             if each.found.kind == HETEROGENEOUS
         }
@@ -294,6 +298,10 @@ class Places:
             for at, each in reread.items()
         }
         return leanings.with_all(said), reread
+
+    def _again(self, place: PlaceIndex, known: Known, beliefs: Beliefs) -> Judgement:
+        """Return what is known of a place as it is found where these beliefs hold."""
+        return self._found_in(place, known.table[:, ~known.left_out], beliefs, known.found.readings)
 
     def _known(self, place: PlaceIndex) -> Known:
         """Return what is known of a place that was judged."""
@@ -307,7 +315,7 @@ class Places:
         """Return the judgement of a place before it is turned, and as it is where these beliefs hold."""
         found = known.found
         if found.kind == HOMOGENEOUS and telling_by(beliefs) != telling_by(self.beliefs):
-            found = self._found_in(place, known.table[:, ~known.left_out], beliefs)
+            found = self._again(place, known, beliefs)
         turned = turn_by(found, place, leanings, beliefs, self._settings)
         return found, widen(turned, known.table, known.left_out)
 

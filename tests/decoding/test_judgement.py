@@ -272,7 +272,7 @@ def test_places_of_a_context_are_read_on_one_scale():
         judged = judge_together(*layered(tables), SeenCounts.empty((4, 1, 4, 2)), 0.0, DEFAULT, {})
         found = [each for each in judged.found.values() if each.kind == HETEROGENEOUS]
         between = 0 in judged.beliefs.between
-        softened = [soften(table, fit_types(table)).between > 0 for table in tables.values()]
+        softened = [soften(table, fit_types(table)).choose().between > 0 for table in tables.values()]
         alone.append(len({*softened}))
         together.append(len({bool((each.phi % 1).round(2).any()) for each in found if between}))
     assert max(together) <= 1
