@@ -24,8 +24,10 @@ class Positioned(Protocol):
     position: int
 
 
-Waiting = tuple[Positioned, Sequence[JournalEvent], "asyncio.Future[int]"]
-"""Whose events these are, and who waits for their agent's position then; without events, for all that came before."""
+Kept = Callable[[StoreError | None], None]
+"""Who is told that events are on disk, and their agent stands there, or why they never will be."""
+Waiting = tuple[Positioned, Sequence[JournalEvent], Kept]
+"""Whose events these are, and who waits for them; without events, for all that came before."""
 
 
 class GroupCommit:
@@ -53,18 +55,16 @@ class GroupCommit:
         """Return why nothing is appended, None while all is well."""
         return self._failure
 
-    def put(self, agent: Positioned, events: Sequence[JournalEvent]) -> asyncio.Future[int]:
-        """Return the position that an agent has as soon as its events, and all before them, are on disk."""
-        future: asyncio.Future[int] = self._loop.create_future()
+    def put(self, agent: Positioned, events: Sequence[JournalEvent], kept: Kept) -> None:
+        """Take events of an agent; `kept` is called as soon as they, and all before them, are on disk."""
         if self._failure is not None:
-            future.set_exception(self._failure)
-            return future
+            kept(self._failure)
+            return
         self.waiting += len(events) or 1
-        self._gathered.append((agent, events, future))
+        self._gathered.append((agent, events, kept))
         if not self._busy:
             self._busy = True
             self._loop.call_soon(self._hand_over)
-        return future
 
     def resume(self) -> None:
         """Append again, after what agents know was rebuilt from the journal."""
@@ -103,11 +103,10 @@ class GroupCommit:
         self._hand_over()
         self.waiting -= _count(together)
         positions = iter(result)
-        for agent, events, future in together:
+        for agent, events, kept in together:
             for _ in events:
                 agent.position = next(positions)
-            if not future.cancelled():
-                future.set_result(agent.position)
+            kept(None)
 
     def _refuse(self, together: list[Waiting], error: StoreError) -> None:
         """Tell whoever waits that nothing was kept, also those whose events would have come next."""
@@ -115,9 +114,8 @@ class GroupCommit:
         self._gathered.clear()
         self._busy = False
         self.waiting -= _count(refused)
-        for _, _, future in refused:
-            if not future.cancelled():
-                future.set_exception(error)
+        for _, _, kept in refused:
+            kept(error)
         self._on_failure(error)
 
 

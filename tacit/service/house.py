@@ -36,6 +36,9 @@ MOST_WAITING = 5_000
 RETRY_AFTER = 1
 """Seconds after which a client should try again."""
 
+Done = Answer | RefusedError
+"""How a request ended that was done at once."""
+
 
 class House:
     """The agents of a service, in one event loop. `start` reads the journal, `stop` leaves a snapshot of each agent."""
@@ -145,11 +148,7 @@ class House:
 
     async def do(self, host: Host, request: Callable[..., Answer], *told: Any) -> Answer:
         """Return the answer to a request of an agent, once what it did is on disk."""
-        if self.failure is not None:
-            raise unready(f"{self.failure}; try again in a moment")
-        if self.waiting >= MOST_WAITING:
-            raise RefusedError(429, "busy", f"{self.waiting} events wait for the disk; try again in a moment")
-        self.limits.check_room(host, request, told)
+        self._check_able(host, request, told)
         if host.reads_texts:
             answer, kept = await self._do_rehearsed(host, request, told)
         else:
@@ -157,6 +156,29 @@ class House:
             kept = self._put(host, answer.events)
         await self._keep(host, answer.events, kept)
         return answer
+
+    def do_now(
+        self, host: Host, request: Callable[..., Answer], told: tuple[Any, ...], then: Callable[[Done], None]
+    ) -> None:
+        """Do a request of an agent that reads no texts; `then` hears the answer once on disk, or why it is not."""
+        self._check_able(host, request, told)
+        answer = self._apply(request, told)
+
+        def kept(error: StoreError | None) -> None:
+            if error is None:
+                self._tell(host, answer.events)
+            then(answer if error is None else _unkept(error))
+
+        assert self._commits is not None
+        self._commits.put(host, answer.events, kept)
+
+    def _check_able(self, host: Host, request: Callable[..., Answer], told: tuple[Any, ...]) -> None:
+        """Raise RefusedError unless what a request does can be kept, and there is room for it."""
+        if self.failure is not None:
+            raise unready(f"{self.failure}; try again in a moment")
+        if self.waiting >= MOST_WAITING:
+            raise RefusedError(429, "busy", f"{self.waiting} events wait for the disk; try again in a moment")
+        self.limits.check_room(host, request, told)
 
     async def rehearse(self, host: Host, request: Callable[..., Any], *told: Any) -> None:
         """Do in a thread what takes long in a request with texts; afterwards the agent may be gone."""
@@ -194,16 +216,23 @@ class House:
                 observe(host, event)
 
     def _put(self, host: Host, events: Sequence[JournalEvent]) -> asyncio.Future[int]:
-        """Return what to wait for until events are on disk; without any, until all that came before is."""
+        """Return what to wait for until events are on disk, without any until all before is: the agent's position."""
         assert self._commits is not None
-        return self._commits.put(host, events)
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def kept(error: StoreError | None) -> None:
+            if not future.done():
+                future.set_result(host.position) if error is None else future.set_exception(error)
+
+        self._commits.put(host, events, kept)
+        return future
 
     async def _keep(self, host: Host, events: Sequence[JournalEvent], kept: asyncio.Future[int]) -> None:
         """Wait until events are on disk, and tell of them."""
         try:
             await kept
         except StoreError as error:
-            raise unready(f"nothing was kept: {error}; repeat the request") from None
+            raise _unkept(error) from None
         self._tell(host, events)
 
     async def snapshot(self, host: Host) -> None:
@@ -346,6 +375,11 @@ def stop_fits(host: Host) -> None:
     stop = getattr(host.agent.stage, "stop", None)
     if stop is not None:
         stop()
+
+
+def _unkept(error: StoreError) -> RefusedError:
+    """Return the refusal of what was done and could not be written down."""
+    return unready(f"nothing was kept: {error}; repeat the request")
 
 
 def _exported(accounts: dict[str, Account], event: JournalEvent) -> bytes:
