@@ -9,6 +9,7 @@ at once, nothing under way before it on the connection, through no proxy. Whatev
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any, cast
 
 from starlette.responses import Response
@@ -17,8 +18,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from tacit.service.desk import Desk, Lane
 
-UNUSUAL = (b"%", b"?", b"#")
-"""What a path has that must be read with more care."""
+PLAIN = re.compile(rb"/[\w.~!$&'()*+,;=:@/-]*")
+"""A path that says what it means: without a query, and nothing in it is encoded."""
 PROXIED = b"x-forwarded-"
 """How headers begin by which a proxy says for whom it asks."""
 
@@ -79,17 +80,17 @@ class Express(HttpToolsProtocol):
 
     def _is_plain(self) -> bool:
         """Return whether a request is one that the desk may take, as far as its head tells."""
-        if self._desk is None or self.parser.get_method() != b"POST" or not self.url.isascii():
+        parser, cycle = self.parser, self.cycle
+        if self._desk is None or parser.get_method() != b"POST" or PLAIN.fullmatch(self.url) is None:
             return False
-        if self.cycle is not None and not self.cycle.response_complete:
+        if (cycle is not None and not cycle.response_complete) or self.flow.write_paused:
             return False
-        if self.expect_100_continue or self.flow.write_paused or any(mark in self.url for mark in UNUSUAL):
+        if self.expect_100_continue or parser.should_upgrade() or not parser.should_keep_alive():
             return False
-        if self.parser.get_http_version() != "1.1" or not self.parser.should_keep_alive():
-            return False
-        return not self.parser.should_upgrade() and not any(
-            name.startswith(PROXIED) for name, _ in self.headers
-        )
+        for name, _ in self.headers:
+            if name.startswith(PROXIED):
+                return False
+        return parser.get_http_version() == "1.1"
 
     def _leave_to_framework(self) -> None:
         """Let the framework have a request after all, as far as it came."""

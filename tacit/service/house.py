@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from tacit.service.accounts import BEGIN, Account, begin_account
+from tacit.service.accounts import Account, exported_line
 from tacit.service.bodies import AgentStatus, Earning, FindingBody
 from tacit.service.commits import GroupCommit
 from tacit.service.descriptions import Description, check_same
@@ -22,7 +22,7 @@ from tacit.service.errors import RefusedError, invalid, not_found, unready
 from tacit.service.host import Answer, Host
 from tacit.service.journal import JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.limits import Limits
-from tacit.service.logbook import note
+from tacit.service.logbook import LOG, note
 from tacit.service.rehearsing import rehearse
 from tacit.service.staleness import staleness_of
 
@@ -211,9 +211,13 @@ class House:
             raise unready("the agent was made anew meanwhile; try again in a moment")
 
     def _tell(self, host: Host, events: Iterable[JournalEvent]) -> None:
-        for observe in self.observers:
-            for event in events:
-                observe(host, event)
+        """Tell observers of events; one that fails must not keep anybody from an answer."""
+        try:
+            for observe in self.observers:
+                for event in events:
+                    observe(host, event)
+        except Exception:
+            LOG.log(logging.ERROR, "an observer failed", exc_info=True)
 
     def _put(self, host: Host, events: Sequence[JournalEvent]) -> asyncio.Future[int]:
         """Return what to wait for until events are on disk, without any until all before is: the agent's position."""
@@ -284,7 +288,7 @@ class House:
         after = 0
         while True:
             events = await self.events(host, after, 1000)
-            lines = b"".join(_exported(accounts, event) for event in events)
+            lines = b"".join(exported_line(accounts, event) for event in events)
             if lines:
                 yield lines
             if len(events) < 1000:
@@ -380,18 +384,3 @@ def stop_fits(host: Host) -> None:
 def _unkept(error: StoreError) -> RefusedError:
     """Return the refusal of what was done and could not be written down."""
     return unready(f"nothing was kept: {error}; repeat the request")
-
-
-def _exported(accounts: dict[str, Account], event: JournalEvent) -> bytes:
-    """Return the line of an episode that an event ends, nothing of others; accounts are those of open episodes."""
-    if event.episode is None:
-        return b""
-    if event.kind == BEGIN:
-        accounts[event.episode] = begin_account(event)
-        return b""
-    account = accounts[event.episode]
-    account.take(event)
-    if account.ended is None:
-        return b""
-    del accounts[event.episode]
-    return msgspec.json.encode(account.record()) + b"\n" if account.steps else b""
