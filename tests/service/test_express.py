@@ -29,15 +29,18 @@ class Line:
     def __init__(self, address):
         self.netloc = urlsplit(address).netloc
         self.socket = socket.create_connection(self.netloc.split(":"), timeout=20)
+        self._heard = self.socket.makefile("rb")  # one for all answers: it may hold more than the next
 
     def say(self, content):
         self.socket.sendall(content)
 
     def hear(self):
         """Return status, headers and body of the next answer."""
-        response = http.client.HTTPResponse(self.socket)
-        response.begin()
-        return response.status, dict(response.getheaders()), response.read()
+        status = 100
+        while status == 100:
+            status = int(self._heard.readline().split()[1])
+            headers = dict(http.client.parse_headers(self._heard))
+        return status, headers, self._heard.read(int(headers["content-length"]))
 
     def request(self, path, body, *more, version="1.1"):
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -53,6 +56,7 @@ class Line:
         return self.hear()
 
     def close(self):
+        self._heard.close()
         self.socket.close()
 
 
