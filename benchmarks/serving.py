@@ -30,11 +30,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.service.calls import Call
-from tacit.service.load import Loader, Target, Wire, describe_agent, find_environment
+from tacit.service.load import Load, Loader, Target, Wire, describe_agent, find_environment
 from tacit.text.settings import TextSettings
 
 CONNECTIONS = (16, 64)
-ROUNDS = 6
+ROUNDS = 4
 ASKED = 500.0
 """Episodes a second."""
 PEERS = ("starlette", "fastapi", "litestar", "granian")
@@ -121,20 +121,25 @@ def measure_framework(python: str, name: str, requests: int) -> Row:
         return measure_empty(port, process.pid, requests, CONNECTIONS[-1])
 
 
-async def play(port: int, env: str, episodes: int, rate: float, connections: int) -> Loader:
-    """Return the loader of so many episodes, at most `rate` a second if that is not 0."""
+async def prepare(port: int, env: str) -> Loader:
+    """Return a loader whose agent is there."""
     loader = Loader(f"http://127.0.0.1:{port}", env)
     await loader.prepare(describe_agent(find_environment(env), seed=0))
-    await loader.run(lambda: find_environment(env), episodes, connections, seed=1_000_000, rate=rate)
     return loader
+
+
+async def play(loader: Loader, env: str, episodes: int, connections: int, rate: float = 0.0) -> Load:
+    """Return what so many episodes came to, at most `rate` a second if that is not 0."""
+    return await loader.run(lambda: find_environment(env), episodes, connections, seed=1_000_000, rate=rate)
 
 
 def measure_episodes(
     port: int, pid: int, env: str, episodes: int, connections: int, rate: float = 0.0
 ) -> Row:
     """Return what a service bears in whole episodes; percentiles are those of a decision."""
+    loader = asyncio.run(prepare(port, env))
     used = processor_time(pid)
-    load = asyncio.run(play(port, env, episodes, rate, connections)).load
+    load = asyncio.run(play(loader, env, episodes, connections, rate))
     used = processor_time(pid) - used
     p50, p99 = np.percentile(load.timings["act"], (50, 99))
     return Row(load.requests / load.seconds, p50, p99, used / load.requests, sum(load.errors.values()))
@@ -169,10 +174,10 @@ def measure_asked(env: str, episodes: int, data: str | None, beside: str = "") -
     With conversations `beside`, so many were played before that their fit runs meanwhile.
     """
     with service(data) as (port, process):
-        asyncio.run(play(port, env, 100, 0.0, CONNECTIONS[0]))
+        measure_episodes(port, process.pid, env, 100, CONNECTIONS[0])
         if beside:
-            asyncio.run(play(port, beside, TextSettings().exploration + 1, 0.0, CONNECTIONS[0]))
-        return measure_episodes(port, process.pid, env, episodes, CONNECTIONS[0], ASKED)
+            measure_episodes(port, process.pid, beside, TextSettings().exploration + 1, CONNECTIONS[0])
+        return measure_episodes(port, process.pid, env, episodes, CONNECTIONS[-1], ASKED)
 
 
 def compare(connections: int, episodes: int, data: str | None) -> None:
@@ -210,7 +215,7 @@ def main() -> None:
     disk = [1e3 * seconds for seconds in measure_disk(given.data)]
     print(f"{'one write to this disk':<40}p50 {disk[0]:6.2f} ms   p99 {disk[1]:6.2f} ms")
     for connections in CONNECTIONS:
-        compare(connections, given.episodes // ROUNDS, given.data)
+        compare(connections, given.episodes // 2, given.data)
     for env in ("synthetic", "vectors"):
         print(f"{f'{ASKED:.0f} episodes/s, {env}':<40}{measure_asked(env, given.episodes, given.data)}")
     talking = measure_asked("synthetic", given.episodes, given.data, beside="booking")
