@@ -110,7 +110,7 @@ class GroupCommit:
             return
         self._busy = bool(self._gathered)
         if self._busy:
-            self._called.put(True)
+            self._loop.call_soon(self._called.put, True)
         self.waiting -= _count(together)
         positions = iter(result)
         for agent, events, kept in together:
