@@ -116,7 +116,7 @@ class GroupCommit:
         for agent, events, kept in together:
             for _ in events:
                 agent.position = next(positions)
-            kept(None)
+            self._tell(kept, None)
 
     def _refuse(self, together: list[Waiting], error: StoreError) -> None:
         """Tell whoever waits that nothing was kept, also those whose events would have come next."""
@@ -125,8 +125,16 @@ class GroupCommit:
         self._busy = False
         self.waiting -= _count(refused)
         for _, _, kept in refused:
-            kept(error)
+            self._tell(kept, error)
         self._on_failure(error)
+
+    def _tell(self, kept: Kept, error: StoreError | None) -> None:
+        """Tell one who waits; if that goes wrong, the others are told all the same."""
+        try:
+            kept(error)
+        except Exception as fault:
+            told = {"message": "one who waited for the journal could not be told", "exception": fault}
+            self._loop.call_exception_handler(told)
 
 
 def _pause_after(seconds: float, requests: int) -> float:

@@ -18,7 +18,7 @@ from tacit.service.answers import answer, refuse
 from tacit.service.asking import Asking
 from tacit.service.errors import RefusedError
 from tacit.service.gate import Gate
-from tacit.service.house import Done, House
+from tacit.service.house import House, Replied
 from tacit.service.journal import StoreError
 from tacit.service.logbook import LOG
 from tacit.service.switch import Key, read_path
@@ -68,7 +68,7 @@ class Desk:
                 lane.note(response.status_code, perf_counter() - began)
             hear(response)
 
-        def kept(done: Done) -> None:
+        def kept(done: Replied) -> None:
             finish(refuse(done) if isinstance(done, RefusedError) else answer(done.body, done.status))
 
         try:

@@ -24,7 +24,7 @@ PROXIED = b"x-forwarded-"
 """How headers begin by which a proxy says for whom it asks."""
 
 
-class Turn:
+class UnderWay:
     """A request that the desk has: what uvicorn's connection looks at while one is under way."""
 
     def __init__(self) -> None:
@@ -101,12 +101,12 @@ class Express(HttpToolsProtocol):
                 super().on_body(self._body)
 
     def _ask(self, desk: Desk, lane: Lane) -> None:
-        turn = Turn()
+        turn = UnderWay()
         self.cycle = cast(Any, turn)
 
         def hear(response: Response) -> None:
             turn.response_complete = True
-            if turn.disconnected:
+            if turn.disconnected or self.transport.is_closing():
                 return
             if response.status_code == 500:
                 turn.keep_alive = False

@@ -36,7 +36,7 @@ MOST_WAITING = 5_000
 RETRY_AFTER = 1
 """Seconds after which a client should try again."""
 
-Done = Answer | RefusedError
+Replied = Answer | RefusedError
 """How a request ended that was done at once."""
 
 
@@ -158,7 +158,11 @@ class House:
         return answer
 
     def do_now(
-        self, host: Host, request: Callable[..., Answer], told: tuple[Any, ...], then: Callable[[Done], None]
+        self,
+        host: Host,
+        request: Callable[..., Answer],
+        told: tuple[Any, ...],
+        then: Callable[[Replied], None],
     ) -> None:
         """Do a request of an agent that reads no texts; `then` hears the answer once on disk, or why it is not."""
         self._check_able(host, request, told)

@@ -62,3 +62,19 @@ def test_one_who_asks_alone_waits_for_the_disk_and_nothing_else():
     taken = play(store, [0.0])
     assert store.groups == [1] * ROUNDS
     assert taken < 1.2 * 0.02 * ROUNDS + 0.1
+
+
+def test_one_who_cannot_be_told_keeps_nobody_else_from_it():
+    faults = []
+
+    async def run():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda loop, context: faults.append(context["exception"]))
+        commits, told = GroupCommit(SlowStore(0.0), loop, lambda error: None), loop.create_future()
+        commits.put(Agent(), [EVENT], lambda error: 1 / 0)
+        commits.put(Agent(), [EVENT], told.set_result)
+        assert await asyncio.wait_for(told, 10) is None
+        await commits.close()
+
+    asyncio.run(run())
+    assert [type(fault) for fault in faults] == [ZeroDivisionError]
