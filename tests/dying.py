@@ -1,7 +1,8 @@
-"""A task that is killed some times before it ends: other processes must be able to import it."""
+"""Tasks that are killed before they end, or that rest: other processes must be able to import them."""
 
 import os
 import signal
+import time
 
 
 def die(path, times):
@@ -13,3 +14,12 @@ def die(path, times):
     if tried <= times:
         os.kill(os.getpid(), signal.SIGKILL)
     return tried
+
+
+def rest(told, seconds):
+    """Say in a file which process this is, and do nothing for a while."""
+    part = f"{told}.part"
+    with open(part, "w") as file:
+        file.write(str(os.getpid()))
+    os.replace(part, told)
+    time.sleep(seconds)

@@ -109,11 +109,12 @@ def wait_until(holds):
 
 
 @contextmanager
-def listening(folder, wrap=lambda service: service, port=0):
+def listening(folder, wrap=lambda service: service, port=0, options=None, store=None):
     """Give the address of a service that listens on this machine, in a thread, and the service itself."""
-    service = make_service(SqliteStore(folder / JOURNAL))
+    store = store if store is not None else SqliteStore(folder / JOURNAL)
+    service = make_service(store, options=options)
     with listen("127.0.0.1", port) as (socket, address):
-        server = make_server(service)
+        server = make_server(service, options)
         server.config.app = wrap(service)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
         thread.start()

@@ -1,15 +1,19 @@
 """Work in a process of its own, beside what goes on here: begun, asked for now and then, taken when it is done.
 
 The process is begun with the first task and kept for the next. What it is given and gives back goes through a pipe of
-this program's own.
+this program's own. Another pipe carries nothing: when it is closed, by `stop` or because this program was killed, the
+process ends, whatever it is at.
 """
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -34,6 +38,7 @@ class Beside(Generic[T]):
 
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
+        self._line: Connection | None = None  # as long as it is open, the process lives
         self._task: Future[T] | None = None
         self._asked: Asked | None = None
         self._tries = 0
@@ -70,17 +75,31 @@ class Beside(Generic[T]):
 
     def __getstate__(self) -> dict[str, object]:
         """Return what a copy is made of: one that has begun nothing."""
-        return {"_pool": None, "_task": None, "_asked": None, "_tries": 0}
+        return {"_pool": None, "_line": None, "_task": None, "_asked": None, "_tries": 0}
 
     def stop(self) -> None:
         """End the process; a task that is under way is lost."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
-        self._pool = self._task = self._asked = None
+        if self._line is not None:
+            self._line.close()
+        self._pool = self._line = self._task = self._asked = None
 
     def _submit(self) -> None:
         assert self._asked is not None
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+            spawn = get_context("spawn")
+            heard, self._line = spawn.Pipe(duplex=False)
+            self._pool = ProcessPoolExecutor(1, spawn, _end_with, (heard,))
         work, arguments = self._asked
         self._task, self._tries = self._pool.submit(work, *arguments), self._tries + 1
+
+
+def _end_with(line: Connection) -> None:
+    """End this process as soon as nobody is at the other end of a pipe; what it is at is lost."""
+
+    def wait() -> None:
+        line.poll(None)  # nothing is ever said, so it is over
+        os._exit(1)
+
+    threading.Thread(target=wait, name="tacit-beside", daemon=True).start()

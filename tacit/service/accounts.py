@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -29,8 +28,7 @@ class Ended(Struct, omit_defaults=True):
 STEP, ENDED = msgspec.json.Decoder(StepTaken), msgspec.json.Decoder(Ended)
 
 
-@dataclass
-class Account:
+class Account(Struct):
     """What is known of an episode, open or not."""
 
     id: str
@@ -40,7 +38,7 @@ class Account:
     begun: float
     stage: str
     held: bool = False
-    steps: list[StepTaken] = field(default_factory=list)
+    steps: list[StepTaken] = []
     ended: str | None = None
     feedback: Any = None
     outcome: int | None = None
@@ -106,3 +104,18 @@ def fold(events: list[JournalEvent]) -> Account | None:
     for event in events[1:]:
         account.take(event)
     return account
+
+
+def exported_line(accounts: dict[str, Account], event: JournalEvent) -> bytes:
+    """Return the line of an episode that an event ends, nothing of others; accounts are those of open episodes."""
+    if event.episode is None:
+        return b""
+    if event.kind == BEGIN:
+        accounts[event.episode] = begin_account(event)
+        return b""
+    account = accounts[event.episode]
+    account.take(event)
+    if account.ended is None:
+        return b""
+    del accounts[event.episode]
+    return msgspec.json.encode(account.record()) + b"\n" if account.steps else b""

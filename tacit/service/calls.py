@@ -6,7 +6,8 @@ Whoever sends them adds nothing: the clients of `tacit.service.client` and the l
 from __future__ import annotations
 
 import random
-import uuid
+import secrets
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
@@ -250,8 +251,13 @@ class EpisodeCalls:
 
 
 def new_id() -> str:
-    """Return an id that no other episode has."""
-    return f"e-{uuid.uuid4().hex}"
+    """Return an id that no other episode has; it begins with the time, so that an index of ids grows at its end.
+
+    >>> first = new_id()
+    >>> len(first), first < new_id()
+    (34, True)
+    """
+    return f"e-{time.time_ns():016x}{secrets.token_hex(8)}"
 
 
 def chosen_of(decided: Decided) -> ChosenBody:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from tacit.service.accounts import BEGIN, Account, begin_account
+from tacit.service.accounts import Account, exported_line
 from tacit.service.bodies import AgentStatus, Earning, FindingBody
 from tacit.service.commits import GroupCommit
 from tacit.service.descriptions import Description, check_same
@@ -22,7 +22,7 @@ from tacit.service.errors import RefusedError, invalid, not_found, unready
 from tacit.service.host import Answer, Host
 from tacit.service.journal import JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.limits import Limits
-from tacit.service.logbook import note
+from tacit.service.logbook import LOG, note
 from tacit.service.rehearsing import rehearse
 from tacit.service.staleness import staleness_of
 
@@ -35,6 +35,9 @@ MOST_WAITING = 5_000
 """Events that may wait for the disk before more are refused."""
 RETRY_AFTER = 1
 """Seconds after which a client should try again."""
+
+Replied = Answer | RefusedError
+"""How a request ended that was done at once."""
 
 
 class House:
@@ -145,11 +148,7 @@ class House:
 
     async def do(self, host: Host, request: Callable[..., Answer], *told: Any) -> Answer:
         """Return the answer to a request of an agent, once what it did is on disk."""
-        if self.failure is not None:
-            raise unready(f"{self.failure}; try again in a moment")
-        if self.waiting >= MOST_WAITING:
-            raise RefusedError(429, "busy", f"{self.waiting} events wait for the disk; try again in a moment")
-        self.limits.check_room(host, request, told)
+        self._check_able(host, request, told)
         if host.reads_texts:
             answer, kept = await self._do_rehearsed(host, request, told)
         else:
@@ -157,6 +156,33 @@ class House:
             kept = self._put(host, answer.events)
         await self._keep(host, answer.events, kept)
         return answer
+
+    def do_now(
+        self,
+        host: Host,
+        request: Callable[..., Answer],
+        told: tuple[Any, ...],
+        then: Callable[[Replied], None],
+    ) -> None:
+        """Do a request of an agent that reads no texts; `then` hears the answer once on disk, or why it is not."""
+        self._check_able(host, request, told)
+        answer = self._apply(request, told)
+
+        def kept(error: StoreError | None) -> None:
+            if error is None:
+                self._tell(host, answer.events)
+            then(answer if error is None else _unkept(error))
+
+        assert self._commits is not None
+        self._commits.put(host, answer.events, kept)
+
+    def _check_able(self, host: Host, request: Callable[..., Answer], told: tuple[Any, ...]) -> None:
+        """Raise RefusedError unless what a request does can be kept, and there is room for it."""
+        if self.failure is not None:
+            raise unready(f"{self.failure}; try again in a moment")
+        if self.waiting >= MOST_WAITING:
+            raise RefusedError(429, "busy", f"{self.waiting} events wait for the disk; try again in a moment")
+        self.limits.check_room(host, request, told)
 
     async def rehearse(self, host: Host, request: Callable[..., Any], *told: Any) -> None:
         """Do in a thread what takes long in a request with texts; afterwards the agent may be gone."""
@@ -189,21 +215,32 @@ class House:
             raise unready("the agent was made anew meanwhile; try again in a moment")
 
     def _tell(self, host: Host, events: Iterable[JournalEvent]) -> None:
-        for observe in self.observers:
-            for event in events:
-                observe(host, event)
+        """Tell observers of events; one that fails must not keep anybody from an answer."""
+        try:
+            for observe in self.observers:
+                for event in events:
+                    observe(host, event)
+        except Exception:
+            LOG.log(logging.ERROR, "an observer failed", exc_info=True)
 
     def _put(self, host: Host, events: Sequence[JournalEvent]) -> asyncio.Future[int]:
-        """Return what to wait for until events are on disk; without any, until all that came before is."""
+        """Return what to wait for until events are on disk, without any until all before is: the agent's position."""
         assert self._commits is not None
-        return self._commits.put(host, events)
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def kept(error: StoreError | None) -> None:
+            if not future.done():
+                future.set_result(host.position) if error is None else future.set_exception(error)
+
+        self._commits.put(host, events, kept)
+        return future
 
     async def _keep(self, host: Host, events: Sequence[JournalEvent], kept: asyncio.Future[int]) -> None:
         """Wait until events are on disk, and tell of them."""
         try:
             await kept
         except StoreError as error:
-            raise unready(f"nothing was kept: {error}; repeat the request") from None
+            raise _unkept(error) from None
         self._tell(host, events)
 
     async def snapshot(self, host: Host) -> None:
@@ -255,7 +292,7 @@ class House:
         after = 0
         while True:
             events = await self.events(host, after, 1000)
-            lines = b"".join(_exported(accounts, event) for event in events)
+            lines = b"".join(exported_line(accounts, event) for event in events)
             if lines:
                 yield lines
             if len(events) < 1000:
@@ -348,16 +385,6 @@ def stop_fits(host: Host) -> None:
         stop()
 
 
-def _exported(accounts: dict[str, Account], event: JournalEvent) -> bytes:
-    """Return the line of an episode that an event ends, nothing of others; accounts are those of open episodes."""
-    if event.episode is None:
-        return b""
-    if event.kind == BEGIN:
-        accounts[event.episode] = begin_account(event)
-        return b""
-    account = accounts[event.episode]
-    account.take(event)
-    if account.ended is None:
-        return b""
-    del accounts[event.episode]
-    return msgspec.json.encode(account.record()) + b"\n" if account.steps else b""
+def _unkept(error: StoreError) -> RefusedError:
+    """Return the refusal of what was done and could not be written down."""
+    return unready(f"nothing was kept: {error}; repeat the request")

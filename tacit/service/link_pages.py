@@ -13,6 +13,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from tacit.reports.pages import page_template
+from tacit.service.answers import answer
+from tacit.service.asking import UNREADABLE, host_of, read_bytes
 from tacit.service.bodies import Feedback
 from tacit.service.errors import RefusedError, invalid
 from tacit.service.gate import Gate
@@ -20,7 +22,7 @@ from tacit.service.host import Host
 from tacit.service.house import House
 from tacit.service.limits import read_limited
 from tacit.service.links import Grant, LinkBody, Linked, LinkError, Signer
-from tacit.service.routes import EPISODE, UNREADABLE, Endpoint, answer, host_of, read_bytes
+from tacit.service.routes import EPISODE, Endpoint
 
 MOST_LABELS = 20
 """Buttons of a page."""

@@ -7,7 +7,9 @@ asked), never the other way round. Two to four bytes for an id; from `MOST` on i
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from functools import lru_cache
 from hashlib import blake2b
+from struct import Struct
 from typing import Any
 
 FIRST = 4096
@@ -15,6 +17,7 @@ FIRST = 4096
 BITS = 16
 """For an id of a full part: with `HASHES` looks one new id in 400 is taken for a known one, in each part."""
 HASHES = 4
+PLACES = Struct(f"<{HASHES}I")
 MOST = 4_000_000
 """Ids that are kept apart: some ten million bytes, in every snapshot."""
 
@@ -51,7 +54,10 @@ class MetIds:
         places = _places(name)
         for part in self._parts:
             mask = 8 * len(part) - 1
-            if all(part[(place & mask) >> 3] & 1 << (place & 7) for place in places):
+            for place in places:
+                if not part[(place & mask) >> 3] & 1 << (place & 7):
+                    break
+            else:
                 return True
         return False
 
@@ -71,6 +77,6 @@ class MetIds:
         return met
 
 
+@lru_cache(1)  # an id that begins is looked for, and then added
 def _places(name: str) -> tuple[int, ...]:
-    drawn = blake2b(name.encode(), digest_size=4 * HASHES).digest()
-    return tuple(int.from_bytes(drawn[at : at + 4], "little") for at in range(0, 4 * HASHES, 4))
+    return PLACES.unpack(blake2b(name.encode(), digest_size=PLACES.size).digest())

@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from tacit.service.answers import JSON
 from tacit.service.bodies import ErrorBody
-from tacit.service.routes import BYTES, ENDPOINTS, JSON, LINES, Endpoint
+from tacit.service.routes import BYTES, ENDPOINTS, LINES, Endpoint
 from tacit.service.watching import EVENTS
 
 REFUSALS = {

@@ -104,12 +104,16 @@ def _of_fits(stage: GeneralisingLearning) -> ProgressShown:
     words = [
         f"What people say was looked at {_times(len(stage.fits))}. {sure}{steady if stage.sure else '.'}"
     ]
+    if n >= due:
+        words.append("A fresh look is being made; until it is done the last one counts.")
     return ProgressShown(stage.explored, min(n, due), due, "episodes to the next look", words, [])
 
 
 def _of_reactions(stage: TextExploration) -> ProgressShown:
     n, due = len(stage.reactions), next_look(stage.looked, stage.settings.exploration)
-    words = [f"What remarks mean is looked at when there are {due:,}; {max(due - n, 0):,} more are needed."]
+    words = [f"What remarks mean is looked at when there are {due:,}; {due - n:,} more are needed."]
+    if n >= due:
+        words = ["What remarks mean is being looked at, which takes a while; it explores until that is done."]
     if stage.looked:
         words.append("So far they do not show that remarks tell anything.")
     return ProgressShown(n, min(n, due), due, "remarks to the next look", words, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.applications import Starlette
@@ -15,6 +15,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from tacit.service.answers import JSON, answer, refuse
+from tacit.service.asking import Asking, host_of, read_body, read_bytes
 from tacit.service.bodies import (
     Abandoned,
     Accepted,
@@ -38,32 +40,22 @@ from tacit.service.bodies import (
     Retire,
 )
 from tacit.service.descriptions import Description, read_description
+from tacit.service.desk import Desk, Lane
 from tacit.service.errors import RefusedError, invalid
 from tacit.service.gate import Gate
-from tacit.service.host import Host
-from tacit.service.house import RETRY_AFTER, House
+from tacit.service.host import Answer, Host
+from tacit.service.house import House
 from tacit.service.journal import StoreError
-from tacit.service.limits import read_limited
 from tacit.service.rebuilding import save_agent
 from tacit.service.switch import Switched
 from tacit.service.watching import Watchers
 
-T = TypeVar("T")
 METRICS = "/metrics"
 """What each service tells of itself."""
-JSON = "application/json"
 LINES = "application/jsonl"
 BYTES = "application/octet-stream"
 MOST_FILE = 1 << 28
 """Of the file of an agent."""
-UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
-"""What a body is met with that is no JSON, or not as it should be."""
-JSON_TYPE = (b"content-type", JSON.encode())
-ENCODER = msgspec.json.Encoder()
-DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
-    kind: msgspec.json.Decoder(kind) for kind in (Begin, Ask, Decide, Feedback, Retire, Anchors, LabelBody)
-}
-
 Answering = Callable[[House, Request], Awaitable[Response]]
 
 
@@ -78,40 +70,6 @@ class Endpoint(NamedTuple):
     takes: type | None = None
     gives: type | None = None
     statuses: tuple[int, ...] = (200,)
-
-
-async def read_body(house: House, request: Request, kind: type[T]) -> T:
-    """Return the body of a request as what it should be, or raise RefusedError."""
-    content = await read_bytes(house, request)
-    try:
-        return DECODERS[kind].decode(content)  # type: ignore[no-any-return]
-    except UNREADABLE as error:
-        raise invalid(f"the body is not as it should be: {error}; see /docs") from None
-
-
-async def read_bytes(house: House, request: Request, most: int | None = None) -> bytes:
-    """Return the body of a request, or raise RefusedError if it is too large, or too slow for its size."""
-    limits = house.limits
-    size = limits.body_bytes if most is None else most
-    return await read_limited(request.receive, size, limits.body_seconds * max(1, size / limits.body_bytes))
-
-
-class JsonResponse(Response):
-    """An answer in JSON; it has two headers, and is made of them without looking for others."""
-
-    def __init__(self, content: bytes, status: int) -> None:
-        self.status_code, self.body, self.background = status, content, None
-        self.raw_headers = [(b"content-length", b"%d" % len(content)), JSON_TYPE]
-
-
-def answer(body: Any, status: int = 200) -> Response:
-    """Return an answer in JSON."""
-    return JsonResponse(ENCODER.encode(body), status)
-
-
-def host_of(house: House, request: Request) -> Host:
-    """Return the agent that a path names."""
-    return house.find(request.path_params["name"])
 
 
 async def list_agents(house: House, request: Request) -> Response:
@@ -139,55 +97,9 @@ async def delete_agent(house: House, request: Request) -> Response:
     return Response(status_code=204)
 
 
-async def begin_episode(house: House, request: Request) -> Response:
-    """Answer POST /v1/agents/{name}/episodes."""
-    host = host_of(house, request)
-    done = await house.do(host, host.begin, await read_body(house, request, Begin))
-    return answer(done.body, done.status)
-
-
-async def decide(house: House, request: Request) -> Response:
-    """Answer POST /v1/agents/{name}/decide: begin, and the first action."""
-    host = host_of(house, request)
-    done = await house.do(host, host.decide, await read_body(house, request, Decide))
-    return answer(done.body, done.status)
-
-
-async def act(house: House, request: Request) -> Response:
-    """Answer POST /v1/agents/{name}/episodes/{episode}/actions."""
-    host = host_of(house, request)
-    done = await house.do(
-        host, host.act, request.path_params["episode"], await read_body(house, request, Ask)
-    )
-    return answer(done.body)
-
-
-async def hear(house: House, request: Request) -> Response:
-    """Answer POST /v1/agents/{name}/episodes/{episode}/feedback."""
-    host = host_of(house, request)
-    done = await house.do(
-        host, host.hear, request.path_params["episode"], await read_body(house, request, Feedback)
-    )
-    return answer(done.body)
-
-
-async def abandon(house: House, request: Request) -> Response:
-    """Answer POST /v1/agents/{name}/episodes/{episode}/abandon."""
-    host = host_of(house, request)
-    done = await house.do(host, host.abandon, request.path_params["episode"])
-    return answer(done.body)
-
-
 async def get_episode(house: House, request: Request) -> Response:
     """Answer GET /v1/agents/{name}/episodes/{episode}."""
     return answer(host_of(house, request).known(request.path_params["episode"]).status())
-
-
-async def retire(house: House, request: Request) -> Response:
-    """Answer POST /v1/agents/{name}/retire."""
-    host = host_of(house, request)
-    done = await house.do(host, host.retire, await read_body(house, request, Retire))
-    return answer(done.body)
 
 
 async def get_policy(house: House, request: Request) -> Response:
@@ -204,13 +116,6 @@ async def get_policy(house: House, request: Request) -> Response:
         for state, chances in policy.items()
     ]
     return answer(PolicyBody(context, rows))
-
-
-async def anchor(house: House, request: Request) -> Response:
-    """Answer POST /v1/agents/{name}/anchors."""
-    host = host_of(house, request)
-    done = await house.do(host, host.anchor, await read_body(house, request, Anchors))
-    return answer(done.body)
 
 
 async def label(house: House, request: Request) -> Response:
@@ -253,25 +158,38 @@ def watchers_of(request: Request) -> Watchers:
     return watchers
 
 
+def asking(
+    name: str,
+    path: str,
+    call: Callable[..., Answer],
+    summary: str,
+    scope: str,
+    takes: type | None = None,
+    gives: type | None = None,
+    statuses: tuple[int, ...] = (200,),
+) -> Endpoint:
+    """Return the endpoint of a request that becomes one call of an agent."""
+    return Endpoint("POST", path, Asking(name, call, takes), summary, scope, takes, gives, statuses)
+
+
 AGENT, EPISODE = "/v1/agents/{name}", "/v1/agents/{name}/episodes/{episode}"
+BEGIN, DECIDE, ACT, HEAR = f"{AGENT}/episodes", f"{AGENT}/decide", f"{EPISODE}/actions", f"{EPISODE}/feedback"
 ENDPOINTS = (
     Endpoint("GET", "/v1/agents", list_agents, "List agents", "admin", None, AgentList),
     Endpoint("PUT", AGENT, put_agent, "Make an agent", "admin", Description, AgentStatus, (200, 201)),
     Endpoint("GET", AGENT, get_agent, "How an agent is doing", "admin", None, AgentStatus),
     Endpoint("DELETE", AGENT, delete_agent, "Delete an agent", "admin", None, None, (204,)),
-    Endpoint(
-        "POST", f"{AGENT}/episodes", begin_episode, "Begin an episode", "decide", Begin, Began, (200, 201)
-    ),
-    Endpoint("POST", f"{AGENT}/decide", decide, "Begin, and act once", "decide", Decide, Decided, (200, 201)),
+    asking("begin_episode", BEGIN, Host.begin, "Begin an episode", "decide", Begin, Began, (200, 201)),
+    asking("decide", DECIDE, Host.decide, "Begin, and act once", "decide", Decide, Decided, (200, 201)),
     Endpoint("GET", EPISODE, get_episode, "What was said in an episode", "decide", None, EpisodeStatus),
-    Endpoint("POST", f"{EPISODE}/actions", act, "Ask for an action", "decide", Ask, ChosenBody),
-    Endpoint(
-        "POST", f"{EPISODE}/feedback", hear, "Tell how the person reacted", "feedback", Feedback, Accepted
+    asking("act", ACT, Host.act, "Ask for an action", "decide", Ask, ChosenBody),
+    asking("hear", HEAR, Host.hear, "Tell how the person reacted", "feedback", Feedback, Accepted),
+    asking(
+        "abandon", f"{EPISODE}/abandon", Host.abandon, "Close what broke off", "feedback", None, Abandoned
     ),
-    Endpoint("POST", f"{EPISODE}/abandon", abandon, "Close what broke off", "feedback", None, Abandoned),
-    Endpoint("POST", f"{AGENT}/retire", retire, "Offer an action no more", "admin", Retire),
+    asking("retire", f"{AGENT}/retire", Host.retire, "Offer an action no more", "admin", Retire),
     Endpoint("GET", f"{AGENT}/policy", get_policy, "What is taken to be best", "admin", None, PolicyBody),
-    Endpoint("POST", f"{AGENT}/anchors", anchor, "Give known outcomes", "admin", Anchors, Anchored),
+    asking("anchor", f"{AGENT}/anchors", Host.anchor, "Give known outcomes", "admin", Anchors, Anchored),
     Endpoint(
         "POST",
         f"{AGENT}/label",
@@ -311,12 +229,27 @@ def make_app(
     app.router.redirect_slashes = False
     app.state.house, app.state.gate = house, gate
     app.state.watchers = Watchers(house)
+    if not middleware:
+        app.state.desk = Desk(house, gate, _lanes(endpoints, gate))
     return app
+
+
+def _lanes(endpoints: Sequence[Endpoint], gate: Gate | None) -> dict[tuple[str, str], Lane]:
+    """Return those endpoints that ask one thing of an agent, for the desk."""
+    return {
+        (each.method, each.path): Lane(each.do, each.scope, _noting(each, gate))
+        for each in endpoints
+        if isinstance(each.do, Asking)
+    }
+
+
+def _noting(endpoint: Endpoint, gate: Gate | None) -> Callable[[int, float], None] | None:
+    return None if gate is None else gate.noting(endpoint.method, endpoint.path)
 
 
 def _guarded(house: House, endpoint: Endpoint, gate: Gate | None) -> ASGIApp:
     """Return what answers the requests of an endpoint, all of them."""
-    note = None if gate is None else gate.noting(endpoint.method, endpoint.path)
+    note = _noting(endpoint, gate)
 
     async def respond(request: Request) -> Response:
         try:
@@ -352,15 +285,6 @@ class _Asgi:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
-
-
-def refuse(refusal: RefusedError) -> Response:
-    """Return the answer to a request that is refused."""
-    response = answer(refusal.to_json(), refusal.status)
-    if refusal.status in (429, 503):
-        response.headers["retry-after"] = str(RETRY_AFTER)
-    response.headers.update(refusal.headers)
-    return response
 
 
 async def _refuse_path(request: Request, error: Exception) -> Response:

@@ -16,8 +16,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from tacit.service.answers import answer, refuse
 from tacit.service.documentation import write_documentation
 from tacit.service.errors import unready
+from tacit.service.express import Express
 from tacit.service.house import House
 from tacit.service.journal import JournalStore
 from tacit.service.leading import open_in_turn
@@ -27,7 +29,7 @@ from tacit.service.operations import make_operations
 from tacit.service.options import ServiceOptions
 from tacit.service.page import page_routes
 from tacit.service.postgres import PostgresStore
-from tacit.service.routes import ENDPOINTS, Endpoint, answer, make_app, refuse
+from tacit.service.routes import ENDPOINTS, Endpoint, make_app
 from tacit.service.sqlite import SqliteStore
 from tacit.service.warming import Opening, open_beside, open_first
 
@@ -139,6 +141,7 @@ def make_server(service: Starlette, options: ServiceOptions | None = None) -> uv
     chosen = options if options is not None else ServiceOptions()
     config = uvicorn.Config(
         service,
+        http=Express,
         log_config=None,
         log_level="warning",
         access_log=False,

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import time
 
 import pytest
 from operating import bearer, operating, shop_with
@@ -11,7 +12,7 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 from tacit.cli.main import app
-from tacit.service.keys import KEYS, Keys
+from tacit.service.keys import KEYS, LOOK_EVERY, Keys
 
 
 def make(folder, *scopes, name="k", agents=()):
@@ -102,13 +103,15 @@ def test_a_key_may_be_for_one_agent(tmp_path):
         assert client.get("/metrics", headers=bearer(own)).status_code == 403
 
 
-def test_keys_count_as_soon_as_they_are_made_and_no_longer_than_that(tmp_path):
+def test_keys_count_soon_after_they_are_made_and_not_much_longer_than_that(tmp_path):
     with operating(tmp_path) as client:
         assert client.get("/v1/agents").status_code == 200
         token = make(tmp_path, "admin")
+        time.sleep(LOOK_EVERY)
         assert client.get("/v1/agents").status_code == 401
         assert client.get("/v1/agents", headers=bearer(token)).status_code == 200
         Keys(tmp_path).revoke("k")
+        time.sleep(LOOK_EVERY)
         assert client.get("/v1/agents", headers=bearer(token)).status_code == 401
         assert client.get("/v1/agents").status_code == 401  # who revokes the last key lets nobody in
 

@@ -128,6 +128,7 @@ def test_any_words_leave_the_page_whole(tmp_path, opened):
         for words in (HEBREW, MARKUP, "<b>لكم</b>", EMOJI):
             shown(page, "#agent-view", words)
         assert page.locator("main img, main b b").count() == 0
+        assert page.locator(".turns li").count() > 0  # what is long is told turn by turn
         assert page.title() == "words · Tacit"
         assert page.locator("bdi[dir=auto]", has_text=HEBREW).count() > 0
         wide, room = page.evaluate(SIGHT_OF_WIDTH)

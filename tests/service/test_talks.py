@@ -8,6 +8,7 @@ from serving import SHOP, Caller, rebuilt, serving
 from text_samples import HashingEncoder
 
 from tacit.service import talks
+from tacit.service.progress import tell_progress
 from tacit.text.evidence import Evidence
 
 TALK = {"text": {"horizon": 1, "exploration": 12}, "seed": 3}
@@ -88,6 +89,7 @@ def test_exploring_goes_on_while_a_fit_runs_beside_and_the_replay_is_exact(tmp_p
             assert decoded is None
         status = client.get("/v1/agents/talk").json()
         assert (status["stage"], status["stale"]) == ("exploration", {"fits": 0, "behind": 20})
+        assert "is being looked at" in tell_progress(caller.host.agent.stage).words[0]
         Later.now = True
         caller.begin(ASKED, id="open")  # in exploration, which it stays
         talk(caller, "last")  # takes up the fit to the first twelve

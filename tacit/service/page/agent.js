@@ -177,15 +177,29 @@ function showRecent(recent) {
   return recent.length ? recent.map(episode) : [make("p", { class: "faint" }, "None has ended yet.")];
 }
 
+const SENTENCE = 24;
+
+/** Return what was done in an episode: in a row where states and actions are names, turn by turn where they are sentences. */
+function turns(context, steps) {
+  const chance = (step) => (step.probability === null ? "" : ` (${percent(step.probability)})`);
+  if (steps.every((step) => Math.max(step.state.length, step.action.length) <= SENTENCE)) {
+    const row = steps.flatMap((step, n) => [n ? " → " : "", word(step.state), ": ", word(step.action), chance(step)]);
+    return [make("p", { class: "small" }, "for ", word(context), "; ", ...row)];
+  }
+  const list = steps.map((step) => make("li", {},
+    make("p", {}, make("span", { class: "faint" }, "seen: "), word(step.state)),
+    make("p", {}, make("span", { class: "faint" }, "done: "), word(step.action), chance(step))));
+  return [make("p", { class: "small" }, "for ", word(context)), make("ol", { class: "turns small" }, ...list)];
+}
+
 function episode({ episode: id, begun, context, steps, ended, feedback, outcome, decoded }) {
-  const taken = steps.flatMap((step, n) => [n ? " → " : "", word(step.state), ": ", word(step.action), step.probability === null ? "" : ` (${percent(step.probability)})`]);
   const said = ended !== "feedback" ? make("i", {}, ended) : feedback === null ? make("i", {}, "silence") : word(feedback, "said");
   const read = decoded === null ? "not read" : `read as ${share(decoded.reward)} [${share(decoded.low)}, ${share(decoded.high)}]`;
   const known = outcome === null ? "" : `, known outcome ${outcome}`;
   const time = make("time", { datetime: new Date(1000 * begun).toISOString() }, new Date(1000 * begun).toLocaleString());
   return make("div", { class: "episode" },
     make("p", {}, said, ` — ${read}${known}`),
-    make("p", { class: "small" }, "for ", word(context), "; ", ...taken),
+    ...turns(context, steps),
     make("p", { class: "small faint" }, "episode ", word(id), ", ", time));
 }
 
