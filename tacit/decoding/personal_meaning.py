@@ -153,7 +153,7 @@ class PersonalMeaning:
         ridge = saved.part("ridge")
         return PersonalMeaning(
             *(dimension, basis, parameters, saved.floats("covariances", (*mask.shape, D, D)), mask),
-            Ridge(*(ridge.number(name, 0) for name in Ridge._fields)),
+            Ridge(*(ridge.number(name, 0) for name in Ridge._fields[:-1]), ridge.whole("sides")),
             saved.text("form"),
             saved.floats("gains", (len(mask),)),
             saved.number("z"),
