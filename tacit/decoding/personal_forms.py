@@ -63,9 +63,9 @@ that of linear terms, ten times as strong. Of 10,000 to 40,000 tuples of picture
 80 plain ones 96 to 97 (seed 1001 of `digits`). So many parameters take what is known to begin with."""
 PARTED = Ridge(0.05, 0.1, 0.05, 0.2)
 TURNING, TURNED = "turning", Ridge(unit=0.5, lean=300.0)
-"""Words that change across one soft side of the contexts, and hardly along each feature: a weight of every word for every
-feature is many times what there is to know where people speak in two ways. Of 20 features and three endings 1,000 to
-1,900 tuples show that actions matter, linear terms need 1,900 to 4,400 (seeds 1,000,000 to 1,000,003 of
+"""Words that change across one soft side of the contexts, and hardly along each feature: a weight of every word for
+every feature is many times what there is to know where people speak in two ways. Of 20 features and three endings 1,000
+to 1,900 tuples show that actions matter, linear terms need 1,900 to 4,400 (seeds 1,000,000 to 1,000,003 of
 `benchmarks/context_world`)."""
 PAIRED = Ridge(lean=300.0, sides=1)
 """Of a pair, likewise: its side turns words, from 300 to 800 tuples on where linear terms beside took 600 to 1,400."""
