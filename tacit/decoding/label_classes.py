@@ -101,8 +101,8 @@ class LabelClasses:
     @property
     def knows(self) -> BoolArray:
         """Return of which labels it is known in some ending what pleases them, (U,): by class or by themselves."""
-        known: BoolArray = self.judged.known.any(axis=1)[self.rows.argmax(axis=1)]
-        return known if self.own is None else known | self.own.known.any(axis=1)
+        known: BoolArray = np.asarray(self.judged.known.any(axis=1))[self.rows.argmax(axis=1)]
+        return known if self.own is None else known | np.asarray(self.own.known.any(axis=1))
 
     @property
     def strangers(self) -> int:

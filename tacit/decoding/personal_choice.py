@@ -196,8 +196,9 @@ class Parts:
             for by_ending in (False, True)[: 2 if S > 1 and n >= J * TUPLES_PER_TABLE * S else 1]:
                 looks.append(count_regions(regions, *train[1:], self.n_words, by_ending))
         if z.shape[1]:
-            along = np.column_stack([self.directions, spoken_direction(z, train.endings, train.words)])
-            turned = np.where(z @ along > 0, 1.0, -1.0).T  # (directions, n)
+            spoken = spoken_direction(z, train.endings, train.words)
+            along = np.column_stack([self.directions[:, :1], spoken])
+            turned = np.where(z @ along > 0, 1.0, -1.0).T  # (2, n)
             looks += [score_words(z, sides, *train[1:]) for sides in (np.ones(n), *turned)]
         return looks
 
