@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,17 @@ class LabelClasses:
     def z(self) -> float:
         """Return the standard errors of that."""
         return self.evidence.z
+
+    @property
+    def knows(self) -> BoolArray:
+        """Return of which labels it is known in some ending what pleases them, (U,): by class or by themselves."""
+        known: BoolArray = np.asarray(self.judged.known.any(axis=1))[self.rows.argmax(axis=1)]
+        return known if self.own is None else known | np.asarray(self.own.known.any(axis=1))
+
+    @property
+    def strangers(self) -> int:
+        """Return of how many labels nothing is known."""
+        return int((~self.knows).sum())
 
     def row(self, u: int) -> FloatArray:
         """Return log p(z | u), (C,), as it was at the fit; a label that is new is of a class as labels mostly are."""
@@ -224,14 +235,15 @@ def fit_split(
     before: LabelClasses | None = None,
     c: float = 0.0,
     settings: JudgementSettings | None = None,
-) -> tuple[LabelClasses, FloatArray]:
-    """Return classes of labels, and the log chance of each held-out tuple by them, (n,)."""
+) -> tuple[LabelClasses, FloatArray, FloatArray]:
+    """Return classes of labels, the log chance of each held-out tuple, (n,), and chances after each action, (n, K)."""
     cells, n_words = data.shape, data.shape.n_words
     settings = settings or JudgementSettings(significance=SIGNIFICANCE)
     found, predicted = choose_mixture(data, n_words, generator, before)
     alone = predict_alone(data)
     shared = bool((predicted - alone)[data.judges].sum() >= 0)
-    evidence = weigh_held_out(data, after_any_action(data, found if shared else None), mask)
+    chances = after_any_action(data, found if shared else None)
+    evidence = weigh_held_out(data, chances, mask)
     counts = data.everything
     mixture, _ = climb_classes(counts, found, pool(counts, cells), n_words, FINAL_ROUNDS)
     rows, _ = classify(counts, mixture)
@@ -240,7 +252,20 @@ def fit_split(
     own = None if shared else judge_groups(counts.toarray().reshape(-1, *cells), mask, c, settings)
     unread = 1 - share_known(said if own is None else counts.toarray().reshape(-1, *cells), own or judged)
     classes = LabelClasses(mask.copy(), n_words, mixture, rows, judged, own, evidence, unread)
-    return classes, predicted if shared else alone
+    return classes, predicted if shared else alone, chances
+
+
+def forget_rewards(classes: LabelClasses, c: float) -> LabelClasses:
+    """Return classes of whom it is not known what pleases them, so that anything is worth c."""
+    judged = classes.judged
+    nothing = GroupRewards(
+        np.full_like(judged.f, c),
+        np.zeros_like(judged.spread),
+        np.zeros_like(judged.known),
+        np.ones_like(judged.hope),
+        np.full_like(judged.meant, c),
+    )
+    return replace(classes, judged=nothing, own=None, unread=1.0)
 
 
 def share_known(said: FloatArray, judged: GroupRewards) -> float:

@@ -2,7 +2,8 @@
 
 Classes share what words mean and what pleases (`tacit.decoding.label_classes`); labels by themselves share nothing;
 voices share what words mean alone (`tacit.decoding.label_voices`). Voices are added while held-out tuples are
-likelier by more than chance, words meaning the same in all endings or something else in each.
+likelier by more than chance, words meaning the same in all endings or something else in each. Who speaks in none of
+them is read by classes, if these tell anything of such labels.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
-from tacit.decoding.label_classes import LabelClasses, fit_split, is_better
+from tacit.decoding.label_classes import LabelClasses, fit_split, forget_rewards, is_better
 from tacit.decoding.label_held_out import SplitTuples, check_columns, split_tuples, weigh_held_out
 from tacit.decoding.label_mixture import TupleCells
 from tacit.decoding.label_voices import (
@@ -23,7 +24,7 @@ from tacit.decoding.label_voices import (
     gather_said,
     speak_in,
 )
-from tacit.decoding.voiced_labels import VoicedLabels, chances_after, write_rows
+from tacit.decoding.voiced_labels import VoicedLabels, chances_after, share_unread, write_rows
 
 MOST_VOICES = 4
 """Voices that are looked for."""
@@ -31,6 +32,10 @@ LEAST_TUPLES = 500
 """Tuples below which no voice is."""
 FINAL_ROUNDS = 15
 """Of expectation maximisation on all tuples, from what was found without the held-out ones."""
+STRANGER_NATS = 8.0
+"""Nats that held-out tuples of labels in no voice must gain by classes for these to say what pleases them: classes of
+all labels follow those who speak in voices, too. They are as many as show anything at all
+(`tacit.decoding.people`)."""
 
 LabelReading = LabelClasses | VoicedLabels
 
@@ -57,18 +62,19 @@ def fit_labels(
     check_columns(labels, endings, actions, words, n_labels, cells)
     data = split_tuples(labels, cells.of(endings, actions, words), n_labels, cells, generator, uniform)
     known = before.others if isinstance(before, VoicedLabels) else before
-    classes, likely = fit_split(data, mask, generator, known, c)
+    classes, likely, by_classes = fit_split(data, mask, generator, known, c)
     voiced = isinstance(before, VoicedLabels) and before.n_words == n_words
     found = find_voices(data, before.voices if voiced and isinstance(before, VoicedLabels) else None)
     if found is None or not is_better((found[1] - likely)[data.judges]):
         return classes
     voices, _, chances = found
-    evidence = weigh_held_out(data, chances, mask)
-    heard = gather_said(data.everything, cells, len(voices.usual) > 1)
+    evidence, by_ending = weigh_held_out(data, chances, mask), len(voices.usual) > 1
+    strangers = speak_in(gather_said(data.counts, cells, by_ending), voices)[:, -1] > 0.5
+    if weigh_held_out(data, by_classes, mask, strangers).gain < STRANGER_NATS:
+        classes = forget_rewards(classes, c)
+    heard = gather_said(data.everything, cells, by_ending)
     voices, _ = climb_voices(heard, voices, FINAL_ROUNDS)
-    weights = speak_in(heard, voices)
-    often = heard.words.sum(axis=(1, 2))
-    unread = float(often @ weights[:, -1]) / max(float(often.sum()), 1.0) * classes.unread
+    unread = share_unread(heard, voices, mask, classes.unread)
     rows = write_rows(heard, voices, classes.rows)
     return VoicedLabels(mask.copy(), n_words, voices, rows, classes, evidence, unread)
 

@@ -137,9 +137,14 @@ def after_any_action(data: SplitTuples, mixture: ClassMixture | None) -> FloatAr
     return chances
 
 
-def weigh_held_out(data: SplitTuples, chances: FloatArray, mask: BoolArray) -> ActionEvidence:
-    """Return the evidence that words depend on the action, by their chances after each (n, K) of a mask (S, K)."""
-    asked = np.flatnonzero(data.uniform)
+def weigh_held_out(
+    data: SplitTuples, chances: FloatArray, mask: BoolArray, among: BoolArray | None = None
+) -> ActionEvidence:
+    """Return the evidence that words depend on the action, by their chances after each (n, K) of a mask (S, K).
+
+    With `among` (U,), by tuples of some labels alone.
+    """
+    asked = np.flatnonzero(data.uniform if among is None else data.uniform & among[data.labels])
     endings, taken = data.endings[asked], data.cells[asked] // data.shape.n_words % data.shape.n_actions
     chances = np.maximum(chances[asked], 1e-300)
     usual = (chances * mask[endings]).sum(axis=1) / np.maximum(mask[endings].sum(axis=1), 1)

@@ -63,6 +63,10 @@ class People(Protocol):
         """Return the share of tuples of people of whom it is not known what pleases them."""
 
     @property
+    def strangers(self) -> int:
+        """Return how many of the labels these people are."""
+
+    @property
     def is_steady(self) -> bool:
         """Return whether a fresh look at enough tuples of uniform actions came to nothing better."""
 
@@ -124,6 +128,11 @@ class VectorPeople:
     def unread(self) -> float:
         """Return that nobody is: a regression says something of everybody."""
         return 0.0
+
+    @property
+    def strangers(self) -> int:
+        """Return that nobody is."""
+        return 0
 
     @property
     def is_steady(self) -> bool:
@@ -218,6 +227,11 @@ class LabelPeople:
     def unread(self) -> float:
         """Return the share of tuples of labels in no class or voice of which something is known."""
         return self.model.unread
+
+    @property
+    def strangers(self) -> int:
+        """Return of how many labels nothing was known at the fit."""
+        return self.model.strangers
 
     @property
     def is_steady(self) -> bool:

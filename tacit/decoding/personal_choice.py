@@ -11,7 +11,7 @@ Whether words depend on the action at all is judged on held-out tuples, too (`ta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +35,8 @@ from tacit.decoding.personal_likelihood import (
     tell,
 )
 from tacit.decoding.personal_meaning import find_telling, rewards_by
-from tacit.decoding.personal_starts import count_regions, score_words, telling_directions
-from tacit.decoding.turning_pairs import find_turning_pair, look_at_sides
+from tacit.decoding.personal_starts import count_regions, score_words, spoken_direction, telling_directions
+from tacit.decoding.turning_pairs import find_turning_pairs, look_at_sides
 
 LEAST_TO_CHOOSE, MOST_TO_CHOOSE = 60, 5_000
 """Tuples below which there is nothing to choose, so that nothing depends on the context; and among which a form is
@@ -113,7 +113,7 @@ class Parts:
         self.linear = fit_basis(self.train.contexts) if cut else constant_basis()
         z = self.linear.standardised(self.train.contexts)
         self.directions = telling_directions(z, *self.train[1:], DIRECTIONS)
-        self.pair: IntArray | None = None
+        self.pairs: list[IntArray] = []
 
     def look(self, known: Chosen | None = None) -> Chosen:
         """Return the form that is likeliest on held-out tuples, from all beginnings; what is `known` is one of them."""
@@ -121,7 +121,7 @@ class Parts:
             start = no_parameters(self.mask, self.n_words, 1, np.zeros((0, 1)))
             return _unweighed(FORMS[0], constant_basis(), start, 0.0, len(self.mask))
         z = self.linear.standardised(self.train.contexts)
-        self.pair = find_turning_pair(z, *self.train[1:])
+        self.pairs = find_turning_pairs(z, *self.train[1:])
         recalled = [] if known is None else [self._recall(known)]
         looked = self._best([*recalled, *self._first_looks()], None if known is None else known.form)
         if known is None or (looked.form.terms == "pair" != known.form.terms):
@@ -130,7 +130,7 @@ class Parts:
 
     def refine(self, known: Chosen) -> Chosen:
         """Return the form that is likeliest, begun with whoever was pleased by what is known, without its evidence."""
-        self.pair = known.basis.pair
+        self.pairs = [] if known.basis.pair is None else [known.basis.pair]
         return self._best([self._recall(known)], known.form, finer=True)
 
     def lost(self, looked: Chosen, known: Chosen) -> float:
@@ -154,14 +154,14 @@ class Parts:
         """
         found: list[tuple[Chosen, FormData]] = []
         paid = True
-        for form in list_forms(len(self.train.words), like, finer) or FORMS[:1]:
-            basis = form.basis(self.linear, self.train.contexts, self.pair, self.generator)
+        for form, pair in self._list_forms(like, finer):
+            basis = form.basis(self.linear, self.train.contexts, pair, self.generator)
             if basis is None or (form.terms == "units" and not paid):
                 continue
             data = FormData(basis, self)
             begin = beginnings
-            if form.terms == "pair" and not finer:
-                begin = beginnings[: like is not None] + self._look_at_sides()
+            if pair is not None and not finer:
+                begin = beginnings[: like is not None] + self._look_at_sides(pair)
             found.append((data.fit(form, begin, score_by_words if finer else score_by_both), data))
             best = max(found, key=lambda pair: pair[0].held_out)
             # Where units do not pay, other units will not either.
@@ -175,10 +175,14 @@ class Parts:
         rho[order] = tell(heard, known.parameters).rho
         return rho
 
-    def _look_at_sides(self) -> list[FloatArray]:
-        assert self.pair is not None
+    def _list_forms(self, like: Form | None, finer: bool) -> Iterator[tuple[Form, IntArray | None]]:
+        """Yield the forms to try, those of a pair with each of the pairs."""
+        for form in list_forms(len(self.train.words), like, finer) or FORMS[:1]:
+            yield from ((form, pair) for pair in (self.pairs if form.terms == "pair" else (None,)))
+
+    def _look_at_sides(self, pair: IntArray) -> list[FloatArray]:
         z = self.linear.standardised(self.train.contexts)
-        return look_at_sides(z, self.pair, *self.train[1:], self.n_words)
+        return look_at_sides(z, pair, *self.train[1:], self.n_words)
 
     def _first_looks(self) -> list[FloatArray]:
         """Return rho (n,) of each first look: words counted in regions of all features, and of telling directions."""
@@ -192,8 +196,10 @@ class Parts:
             for by_ending in (False, True)[: 2 if S > 1 and n >= J * TUPLES_PER_TABLE * S else 1]:
                 looks.append(count_regions(regions, *train[1:], self.n_words, by_ending))
         if z.shape[1]:
-            turned = np.where(z @ self.directions[:, 0] > 0, 1.0, -1.0)
-            looks += [score_words(z, sides, *train[1:]) for sides in (np.ones(n), turned)]
+            spoken = spoken_direction(z, train.endings, train.words)
+            along = np.column_stack([self.directions[:, :1], spoken])
+            turned = np.where(z @ along > 0, 1.0, -1.0).T  # (2, n)
+            looks += [score_words(z, sides, *train[1:]) for sides in (np.ones(n), *turned)]
         return looks
 
 

@@ -211,7 +211,7 @@ def _choose(
     finer = Parts(said, mask, n_words, generator, MOST_TO_REFINE).refine(known)
     known = known._replace(chosen_at=n)
     # What is known was fitted to what is held out here: forms alone are compared.
-    if finer.form == known.form:
+    if (finer.form.terms, finer.form.ridge) == (known.form.terms, known.form.ridge):
         return known, None
     return known._replace(form=finer.form, basis=finer.basis, parameters=finer.parameters), None
 

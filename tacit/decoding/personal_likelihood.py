@@ -36,18 +36,18 @@ LEAST = 1e-12
 
 
 class Ridge(NamedTuple):
-    """Half of these times their squares is what parameters cost: of f its constant and slopes, Gamma, Delta, units."""
+    """Half of these times their squares is what parameters cost: of f its constant and slopes, Gamma, Delta, units.
+
+    `lean` is what Gamma and Delta cost besides along features, z, but for the last `sides` of these.
+    """
 
     constant: float = 0.05
     slope: float = 1.0
     meaning: float = 0.3
     difference: float = 1.0
     unit: float = 2.0
-
-    def times(self, factor: float) -> Ridge:
-        """Return slopes, Gamma and units so many times as held back; how endings differ is left as it is."""
-        slope, meaning, unit = (factor * value for value in (self.slope, self.meaning, self.unit))
-        return Ridge(self.constant, slope, meaning, self.difference, unit)
+    lean: float = 0.0
+    sides: int = 0
 
 
 class Heard(NamedTuple):
@@ -226,7 +226,10 @@ def _spread_ridge(like: Parameters, ridge: Ridge) -> Parameters:
     """Return the ridge of each parameter."""
     of_f = slope_ridge(ridge, like.theta.shape[2])
     strengths: tuple[float | FloatArray, ...] = (ridge.unit, of_f, ridge.meaning, ridge.difference)
-    return Parameters(*(np.zeros(part.shape) + own for part, own in zip(like, strengths, strict=True)))
+    spread = Parameters(*(np.zeros(part.shape) + own for part, own in zip(like, strengths, strict=True)))
+    for words in (spread.gamma, spread.delta):
+        words[..., 1 : like.units.shape[1] - ridge.sides] += ridge.lean
+    return spread
 
 
 @kernel

@@ -150,10 +150,9 @@ class PersonalMeaning:
         basis = Basis.from_state(saved.part("basis"), dimension)
         parameters = _restore_parameters(saved.part("parameters"), mask, basis.n_terms)
         D = parameters.theta.shape[2]
-        ridge = saved.part("ridge")
         return PersonalMeaning(
             *(dimension, basis, parameters, saved.floats("covariances", (*mask.shape, D, D)), mask),
-            Ridge(*(ridge.number(name, 0) for name in Ridge._fields)),
+            _restore_ridge(saved.part("ridge")),
             saved.text("form"),
             saved.floats("gains", (len(mask),)),
             saved.number("z"),
@@ -183,6 +182,11 @@ def word_chances(parameters: Parameters, u: FloatArray) -> FloatArray:
     """Return g_0 and g_1 of each ending, (2, n, S, W), in contexts whose terms are u (n, D)."""
     weights = parameters.gamma[:, None] + parameters.delta  # (2, S, W, D)
     return np.asarray(softmax(np.einsum("rswd,nd->rnsw", weights, u), axis=3))
+
+
+def _restore_ridge(saved: Saved) -> Ridge:
+    constant, slope, meaning, difference, unit, lean = (saved.number(name, 0) for name in Ridge._fields[:-1])
+    return Ridge(constant, slope, meaning, difference, unit, lean, saved.whole("sides"))
 
 
 def _restore_parameters(saved: Saved, mask: BoolArray, linear: int) -> Parameters:

@@ -17,7 +17,7 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.decoding.context_bases import side_of
-from tacit.decoding.personal_starts import count_regions, score_words, surprise, telling_directions
+from tacit.decoding.personal_starts import centred, count_regions, score_words, surprise, telling_directions
 
 MOST_PAIRED = 24
 """Features of which pairs are tried: of more there are too many pairs."""
@@ -25,23 +25,25 @@ REGIONS_A_SIDE = 1, 4
 """In which words are counted on each side, along the direction that tells most there."""
 
 
-def find_turning_pair(z: FloatArray, places: IntArray, actions: IntArray, words: IntArray) -> IntArray | None:
-    """Return the two features of contexts (n, P) that most turn words round together, None where there are none.
+def find_turning_pairs(z: FloatArray, places: IntArray, actions: IntArray, words: IntArray) -> list[IntArray]:
+    """Return the two features of contexts (n, P) that most turn words round together, by actions and by words alone.
 
     >>> g = np.random.default_rng(0)
     >>> z, a = g.normal(size=(500, 4)), g.integers(3, size=500)
     >>> w = (a == 1) ^ (z[:, 0] * z[:, 2] > 0)
-    >>> find_turning_pair(z, np.zeros_like(a), a, w.astype(int)).tolist()
-    [0, 2]
+    >>> [pair.tolist() for pair in find_turning_pairs(z, np.zeros_like(a), a, w.astype(int))]
+    [[0, 2]]
     """
     P = z.shape[1]
     if not 2 <= P <= MOST_PAIRED:
-        return None
-    total = np.zeros((P, P))
+        return []
+    by_actions, by_words = np.zeros((2, P, P))
     for s in np.unique(places):
         here = places == s
-        total += _weigh_pairs(z[here], surprise(actions[here], words[here]))
-    return np.array(np.unravel_index(total.argmax(), total.shape), dtype=np.int64)
+        by_actions += _weigh_pairs(z[here], surprise(actions[here], words[here]))
+        by_words += _weigh_sides(z[here], centred(words[here]))
+    best = {np.unravel_index(total.argmax(), total.shape): None for total in (by_actions, by_words)}
+    return [np.array(pair, dtype=np.int64) for pair in best]
 
 
 def look_at_sides(
@@ -56,6 +58,13 @@ def look_at_sides(
         regions = J * sides + np.searchsorted(bounds, along)
         looks.append(count_regions(regions, places, actions, words, n_words, False))
     return looks
+
+
+def _weigh_sides(z: FloatArray, c: FloatArray) -> FloatArray:
+    """Return n |mean of c t_ij|^2 of each pair in one ending, (P, P); 0 but for i < j."""
+    signs = np.where(z > 0, 1.0, -1.0)
+    shown = sum((signs.T @ (signs * each[:, None])) ** 2 for each in c.T) / len(z)
+    return np.asarray(np.triu(shown, 1))
 
 
 def _weigh_pairs(z: FloatArray, c: FloatArray) -> FloatArray:

@@ -28,6 +28,7 @@ from tacit.decoding.label_voices import (
     find_grids,
     read_ways,
     speak_alone,
+    speak_in,
 )
 
 
@@ -76,6 +77,12 @@ class VoicedLabels:
     def z(self) -> float:
         """Return the standard errors of that."""
         return self.evidence.z
+
+    @property
+    def strangers(self) -> int:
+        """Return of how many labels nothing is known: those in no voice, as far as the others do not know them."""
+        alone = [self._weigh(self._open(u, None)).ways[-1] > 0.5 for u in range(len(self.rows))]
+        return int((np.array(alone, dtype=np.bool_) & ~self.others.knows).sum())
 
     def row(self, u: int) -> FloatArray:
         """Return what a label had said when it was fitted, (R,); of one that is new, nothing."""
@@ -248,6 +255,40 @@ def write_rows(heard: SaidByLabels, voices: Voices, classes: FloatArray) -> Floa
     U = len(alone)
     parts = np.moveaxis(grids, 1, 0).reshape(U, -1), alone[:, None], heard.words.reshape(U, -1), classes
     return np.concatenate(parts, axis=1)
+
+
+def share_unread(heard: SaidByLabels, voices: Voices, mask: BoolArray, of_strangers: float) -> float:
+    """Return the share of tuples of labels and endings in which it is not known which action pleases most.
+
+    In a voice it is known if the best by what is expected is the best of all with a chance of a half; of labels in none
+    a share `of_strangers` is not.
+    """
+    weights, U = speak_in(heard, voices), heard.shape[0]
+    levels, _ = read_ways(find_grids(heard, voices), voices)  # (2, T, U, S, K, L)
+    ways = weights[:, :-1].argmax(axis=1)
+    own = levels.reshape(-1, *levels.shape[2:])[ways, np.arange(U)]  # (U, S, K, L)
+    own = np.where((ways >= voices.n_voices)[:, None, None, None], own[..., ::-1], own)  # levels of pleasing
+    doubtful = chance_of_best(own, mask) < 0.5
+    often = np.asarray(heard.pairs.sum(axis=1)).reshape(heard.shape).sum(axis=2)  # (U, S)
+    strange = weights[:, -1:]
+    unread = strange * of_strangers + (1 - strange) * doubtful
+    return float((often * unread).sum() / max(often.sum(), 1.0))
+
+
+def chance_of_best(levels: FloatArray, mask: BoolArray) -> FloatArray:
+    """Return how likely the action that is expected to please most is the best, (..., S), by levels (..., S, K, L).
+
+    Half of the ties are counted; a mask (S, K) says which actions there are.
+
+    >>> one, two = np.ones((1, 2), dtype=bool), np.array([[[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]])
+    >>> chance_of_best(two, one).item(), chance_of_best(np.full((1, 2, 100), 0.01), one).round(2).item()
+    (1.0, 0.5)
+    """
+    expected = np.where(mask, levels @ np.arange(levels.shape[-1]), -1.0)
+    best = np.arange(mask.shape[1]) == expected.argmax(axis=-1)[..., None]  # (..., S, K)
+    below = np.cumsum(levels, axis=-1) - levels / 2
+    below = np.where((best | ~mask)[..., None], 1.0, below)
+    return np.asarray(((levels * best[..., None]).sum(axis=-2) * below.prod(axis=-2)).sum(axis=-1))
 
 
 def chances_after(

@@ -251,7 +251,7 @@ class GeneralisingLearning:
         if self.understanding is None or not self.sure:
             return found
         people = self.understanding.people
-        return rest_on_held_out(found, people.gain, people.z, people.unread)
+        return rest_on_held_out(found, people.gain, people.z, people.unread, people.strangers)
 
     def to_state(self) -> dict[str, Any]:
         """Return the tuples, the dynamics and what was understood."""

@@ -6,19 +6,20 @@ from collections.abc import Iterable
 
 from tacit.trust.findings import Finding, worst_first
 
-MOST_UNREAD, SOME_UNREAD = 0.9, 0.1
-"""Shares of the tuples of people of whom nothing is known: then all is not known yet; and then it is worth saying."""
+MOST_UNREAD, SOME_UNREAD = 0.5, 0.1
+"""Shares of the tuples where it is not known what pleases: of most of them, then all is not known yet; and of so many
+that it is worth saying."""
 
 
 def rest_on_held_out(
-    found: Iterable[Finding], gain: float, errors: float, unread: float = 0.0
+    found: Iterable[Finding], gain: float, errors: float, unread: float = 0.0, strangers: int = 0
 ) -> tuple[Finding, ...]:
     """Return findings of tuples read ahead, beside what held-out ones gained: then something is known in any case.
 
     `gain` is in nats, and by so many standard `errors` above 0; `unread` is the share of tuples of people of whom it is
-    not known what pleases them.
+    not known what pleases them, and `strangers` is how many contexts nothing is known of.
 
-    >>> [finding.severity for finding in rest_on_held_out([], 20.0, 3.0, unread=0.95)]
+    >>> [finding.severity for finding in rest_on_held_out([], 20.0, 3.0, unread=0.55)]
     ['unknown', 'info']
     """
     known = [finding for finding in found if finding.code != "nothing-known-yet"]
@@ -34,7 +35,7 @@ def rest_on_held_out(
                 "unknown" if unread >= MOST_UNREAD else "caution",
                 "",
                 f"Of the people of {unread:.0%} of the tuples it is not known yet what pleases them: they speak as "
-                "nobody else does, or were heard too little.",
+                f"nobody else does, or were heard too little. Of {strangers:,} contexts nothing is known at all.",
                 "Let more episodes come; until then actions are tried out with them.",
             )
         )

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+import tacit.decoding.label_fit as label_fit
 from tacit.base.checkpoint import CheckpointError, load_tree, save_tree
-from tacit.decoding.label_classes import fit_classes
+from tacit.decoding.label_classes import fit_classes, forget_rewards
 from tacit.decoding.label_fit import fit_labels
 from tacit.decoding.label_mixture import TupleCells, count_cells, normalise
 from tacit.decoding.label_voices import (
@@ -80,7 +81,34 @@ def test_labels_that_speak_as_nobody_else_are_in_no_voice():
     assert none[: U // 2].mean() > 0.5
     assert none[U // 2 :].mean() < 0.05
     assert np.mean([model.rewards(u).argmax(axis=1) == best[u] for u in range(U // 2, U)]) > 0.85
-    assert 0.1 < model.unread < 0.55
+    assert 0.1 < model.unread < 0.6
+    assert 0 < model.strangers < (none > 0.5).sum(), "of some of them their own tuples tell what pleases"
+
+
+def test_of_labels_in_no_voice_nothing_is_said_that_their_held_out_tuples_do_not_show(monkeypatch):
+    data, _ = draw(1, n=3000, strange=0.5)
+    model = fit(data)
+    assert isinstance(model, VoicedLabels)
+    assert not model.others.knows.any()
+    assert model.strangers > 30
+    assert model.unread > 0.4
+    monkeypatch.setattr(label_fit, "STRANGER_NATS", -np.inf)
+    assert fit(data).others.knows.any(), "the control must know what was not shown"
+
+
+def test_rewards_that_are_forgotten_are_worth_c():
+    classes = forget_rewards(fit_classes(*draw(0)[0], U, MASK, W, np.random.default_rng(0)), 0.25)
+    assert (classes.rewards(3) == 0.25).all()
+    assert classes.told(3, 0, 1, 2) == pytest.approx(0.25)
+    assert classes.strangers == U
+    assert classes.unread == 1.0
+
+
+def test_where_little_was_heard_it_is_not_known_what_pleases_though_words_are():
+    few, many = (fit(draw(0, n=n)[0]) for n in (800, 8000))
+    assert isinstance(few, VoicedLabels)
+    assert few.unread > 0.1 > 0.05 > many.unread
+    assert few.strangers == many.strangers == 0
 
 
 @pytest.mark.parametrize("seed", range(4))

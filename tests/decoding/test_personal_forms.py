@@ -2,9 +2,11 @@
 
 import numpy as np
 
+import tacit.decoding.personal_forms as personal_forms
 from tacit.decoding.context_bases import fit_basis
 from tacit.decoding.personal_fit import fit_personal_meaning
-from tacit.decoding.personal_forms import FINEST, PARTED, PLAIN, REGIONS, SLOPING, Form, list_forms
+from tacit.decoding.personal_forms import FINEST, PARTED, PLAIN, REGIONS, SLOPING, TURNING, Form, list_forms
+from tacit.decoding.personal_likelihood import Ridge, climb_likelihood, hear, no_parameters
 
 
 def terms_of(forms):
@@ -58,3 +60,53 @@ def test_regions_that_are_known_get_finer_and_still_know_what_pleases():
     assert model.chosen_at == 8000
     best = model.rewards_many(x)[:, 0].argmax(axis=1)
     assert (best == group % 3).mean() > 0.97
+
+
+def draw_turned(n, seed, d=20):
+    """Return tuples of people of many features in three endings; a direction turns words, a feature says what pleases.
+
+    Three of four actions are each somebody's.
+    """
+    generator = np.random.default_rng(seed)
+    x, s, a = generator.normal(size=(n, d)), generator.integers(3, size=n), generator.integers(4, size=n)
+    pleased = generator.random(n) < np.where(a == best_turned(x, s), 0.8, 0.1)
+    said = generator.integers(3, size=n) + 3 * (pleased ^ (x[:, :4].sum(axis=1) > 0.5))
+    return x, s, a, said
+
+
+def best_turned(x, s):
+    return (x[np.arange(len(x)), 5 + s] > 0).astype(int) + 2 * (x[np.arange(len(x)), 8 + s] > 0)
+
+
+def fit_turned(n):
+    x, s, a, w = draw_turned(n, 1)
+    mask = np.ones((3, 4), dtype=np.bool_)
+    return fit_personal_meaning(x, s, a, w, np.ones(n, bool), mask, 6, np.random.default_rng(2))
+
+
+def test_words_that_one_side_turns_are_understood_of_less_than_two_thousand_tuples():
+    model = fit_turned(1700)
+    x, s, *_ = draw_turned(3000, 9)
+    best = model.rewards_many(x)[np.arange(3000), s].argmax(axis=1)
+    assert model.form == TURNING
+    assert model.gain > 10
+    assert (best == best_turned(x, s)).mean() > 0.5
+
+
+def test_control_with_a_weight_of_every_word_for_every_feature_they_are_not(monkeypatch):
+    left = tuple(form for form in personal_forms.FORMS if form.terms != TURNING)
+    monkeypatch.setattr(personal_forms, "FORMS", left)
+    assert fit_turned(1700).gain < 4
+
+
+def test_words_lean_on_the_sides_alone_where_they_are_told_to():
+    mask, x = np.ones((1, 2), dtype=np.bool_), np.random.default_rng(0).normal(size=(400, 3))
+    said = (x[:, 1] > 0).astype(np.int64)
+    heard, _ = hear(np.column_stack([np.ones(400), x]), np.zeros(400, int), said, said, 1)
+    start, rho = no_parameters(mask, 2, 4, np.zeros((0, 4))), np.full(400, 0.5)
+    slopes = [
+        np.abs(climb_likelihood(heard, mask, start, ridge, 40, rho).parameters.gamma).max(axis=(0, 1))
+        for ridge in (Ridge(), Ridge(lean=300.0), Ridge(lean=300.0, sides=2))
+    ]
+    assert slopes[0][2] > 1 > 0.3 > slopes[1][2]
+    assert slopes[2][2] > 1 > 0.3 > slopes[2][1]
