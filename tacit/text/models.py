@@ -23,7 +23,7 @@ def make_model(name: str, horizon: int, seed: int) -> TextModel:
         return SmallModel(horizon)
     from tacit.text.causal.model import CausalLM
 
-    return CausalLM(name, seed=seed)
+    return CausalLM(horizon, name, seed=seed)
 
 
 def restore_model(name: str, state: Mapping[str, Any]) -> TextModel:

@@ -204,7 +204,7 @@ def need_of(base: BaseModel, shape: Shape, rank: int, tokens: int) -> Need:
     )
 
 
-def check_memory(preset: Preset) -> None:
+def check_memory(preset: Preset, layers: int = 4) -> None:
     """Raise, before anything is read or fetched, where the models cannot run; the message says what to do.
 
     In order: the packages, a GPU, the memory, the weights (the hub is asked only if all else is there).
