@@ -1,7 +1,7 @@
 """Fitting a language model's posterior: from the small model's solution to heads on frozen states, then to adapters.
 
-The likelihood is the small model's (`tacit.text.small.likelihood`): of choices given feedback, whoever chose. With q and t
-of all reactions known, its slopes in those of one are those of
+The likelihood is the small model's (`tacit.text.small.likelihood`): of choices given feedback, whoever chose. With q
+and t of all reactions known, its slopes in those of one are those of
 
     log(1 + q (e^t - 1)) - log(1 + m (e^t - 1)) - C q,    m = mean(q),  C = mean((e^t - 1) / (1 + m (e^t - 1)))
 
@@ -174,11 +174,12 @@ class Fit:
         """Return heads on frozen states, and adapters that change nothing yet."""
         believed = believed_of(self.design, self.heads)
         loss = self._loss(Believed(*(each[self.left_out] for each in believed)))
-        heads, fits = self.heads.astype(np.float32), believed.fits[np.arange(len(self.begun)), self.begun.taken]
-        q = believed.kind(believed.good * fits)
-        return Reached(
-            0, self.start, heads, Moments(), q, believed.ratio, (loss,), 0, self.start, heads
+        heads, fits = (
+            self.heads.astype(np.float32),
+            believed.fits[np.arange(len(self.begun)), self.begun.taken],
         )
+        q = believed.kind(believed.good * fits)
+        return Reached(0, self.start, heads, Moments(), q, believed.ratio, (loss,), 0, self.start, heads)
 
     def epoch(self, reached: Reached, progress: FitProgress | None = None) -> Reached:
         """Return what an epoch more comes to: every reaction is met once, in an order of the epoch's own."""
@@ -218,7 +219,7 @@ class Fit:
         more = np.expm1(t[self.rows])
         mean = float(q[self.rows].mean())
         pull = float((more / (1 + mean * more)).mean())
-        packs = [self.reading.choice.pack(row) for row in rows]
+        packs = [self.reading.choice.pack(int(row)) for row in rows]
         for some in batches(packs):
             part = rows[some]
             begun = self.begun.part(part)
@@ -236,7 +237,7 @@ class Fit:
         """Return the loss on reactions left out."""
         found: list[tuple[int, Believed]] = []
         with torch.no_grad():
-            for some in batches([self.reading.choice.pack(row) for row in self.left_out]):
+            for some in batches([self.reading.choice.pack(row) for row in range(len(self.left_out))]):
                 begun = self.begun.part(np.array(some))
                 features = make_features(self.basis, begun, self.reading.states(some))
                 believed = believe(heads, features, begun, self.basis.sizes).numpy()

@@ -6,13 +6,14 @@
     k(x)    = c k0 + w·z(x) + b             z: the state after the profile
 
 u0, g0, t0, k0 are what the fitted small model says (`tacit.text.small.posterior`), and so is all with c = 1, w = b = 0,
-where a fit begins. f, q and h follow from u, g, t, k as there. z are leading principal components of the states that the
-model has before it learns. The weights stand in one row, in the order of `tacit.text.small.likelihood.Design`.
+where a fit begins. f, q and h follow from u, g, t, k as there. z are leading principal components of the states that
+the model has before it learns. The weights stand in one row, in the order of `tacit.text.small.likelihood.Design`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,8 @@ from tacit.text.small.model import SmallModel
 from tacit.text.small.posterior import LARGEST_RATIO, bayes, log_ratio
 
 
-class Begun(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Begun:
     """What the small model says of reactions, and what was done: u0 (n, K) with its mask, g0, t0, k0 and more (n,)."""
 
     fits: FloatArray
@@ -46,7 +48,7 @@ class Begun(NamedTuple):
 
     def part(self, rows: IntArray) -> Begun:
         """Return some reactions."""
-        return Begun(*(each[rows] for each in self))
+        return Begun(**{name: each[rows] for name, each in vars(self).items()})
 
     @property
     def weights(self) -> FloatArray:
@@ -72,7 +74,7 @@ def begin(small: SmallModel, reactions: Sequence[Reaction]) -> Begun:
 
 
 class States(NamedTuple):
-    """A language model's states of reactions: of choices (n, K + 1, d), conversation first; remarks, profiles (n, d)."""
+    """States of reactions: of choices (n, K + 1, d), conversation first, of remarks and of profiles (n, d)."""
 
     choice: torch.Tensor
     remark: torch.Tensor

@@ -1,9 +1,9 @@
 """A causal language model as text model: heads on its states, begun where the small model ended (appendix C.3).
 
-The posterior is fitted once (`tacit.text.causal.fitting`); the last choice of an episode is scored by its f, earlier ones
-as the small model does, and the policy, a model of its own or the same, learns from there by REINFORCE
-(`tacit.text.causal.reinforce`). Where a conversation is longer than the model reads, its oldest part is left out; never the
-candidate or the profile.
+The posterior is fitted once (`tacit.text.causal.fitting`); the last choice of an episode is scored by its f, earlier
+ones as the small model does, and the policy, a model of its own or the same, learns from there by REINFORCE
+(`tacit.text.causal.reinforce`). Where a conversation is longer than the model reads, its oldest part is left out; never
+the candidate or the profile.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class CausalLM:
         self.preset = find_preset(preset) if isinstance(preset, str) else preset
         self.settings = settings or LanguageModelSettings()
         self.seed = check_seed(seed)
-        check_memory(self.preset, self.settings.layers)
+        check_memory(self.preset)
         self.small = SmallModel(horizon, encoder=encoder, cache=cache)
         self.fitted: FittedHeads | None = None
         bases = (self.preset.posterior, self.preset.policy)
@@ -104,7 +104,7 @@ class CausalLM:
 
     def decode(self, reaction: Reaction, decoder: DecoderSettings) -> float:
         """Return how likely the choice of a reaction was rewarded, given what was said of it (dev. 33)."""
-        begun, believed = self._believe(reaction)
+        _, believed = self._believe(reaction)
         f = believed.good[0] * believed.fits[0, reaction.choice.action]
         return float(f / (f + (1 - f) * np.exp(-ratio_of(believed)[0])))
 
@@ -242,7 +242,9 @@ class CausalLM:
         """Return the file in which the progress of a fit is kept."""
         features = self.small.features
         depends_on = (self.preset, self.settings, self.seed, self._reader.frozen.fingerprint, list(reactions))
-        return Unfinished(features.cache.path, VERSION, features.encoder.name, self.small.settings, *depends_on)
+        return Unfinished(
+            features.cache.path, VERSION, features.encoder.name, self.small.settings, *depends_on
+        )
 
 
 def packer_of(reader: Reader, settings: LanguageModelSettings) -> Packer:
@@ -260,9 +262,7 @@ def fitted_state(fitted: FittedHeads) -> dict[str, Any]:
     }
 
 
-def restore_fitted(
-    saved: Saved, small: SmallModel, reader: Reader, shape: tuple[int, ...]
-) -> FittedHeads:
+def restore_fitted(saved: Saved, small: SmallModel, reader: Reader, shape: tuple[int, ...]) -> FittedHeads:
     """Return what `fitted_state` described, for an adapter of that shape."""
     basis = Basis.from_state(saved.part("basis"), reader.frozen.width)
     entries = saved.entries("losses")

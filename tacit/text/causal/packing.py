@@ -80,9 +80,7 @@ class Packer:
 
     def choice(self, prompt: ChoicePrompt, candidates: Sequence[str]) -> Packed:
         """Return a conversation with a branch for each candidate, its oldest part left out where it is too long."""
-        branches = tuple(
-            self._encode(f" {text}{prompt.question}") for text in check_candidates(candidates)
-        )
+        branches = tuple(self._encode(f" {text}{prompt.question}") for text in check_candidates(candidates))
         opening = self._first + self._encode(prompt.opening)
         said, lead = self._encode(prompt.said), self._encode(prompt.lead)
         room = self.limit - len(opening) - len(lead) - max(map(len, branches))

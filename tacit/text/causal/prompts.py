@@ -1,8 +1,8 @@
 """What a causal language model reads of choices, remarks and profiles: its states at the ends are what heads read.
 
-A choice is the same for all candidates up to the candidate, which comes last but for a few words that ask for a verdict.
-So the model reads the common part once, however many candidates there are (`tacit.text.causal.packing`). Remarks and
-profiles are read as the small model reads them. The words are ours, not the paper's.
+A choice is the same for all candidates up to the candidate, which comes last but for a few words that ask for a
+verdict. So the model reads the common part once, however many candidates there are (`tacit.text.causal.packing`).
+Remarks and profiles are read as the small model reads them. The words are ours, not the paper's.
 """
 
 from __future__ import annotations
@@ -50,4 +50,6 @@ def choice_prompt(conversation: Conversation) -> ChoicePrompt:
     for exchange in conversation.exchanges:
         lines += [f"Assistant: {exchange.said}", f"Person: {exchange.answer}"]
     said = "".join(f"{line}\n" for line in lines)
-    return ChoicePrompt(f"A person and an assistant talk.\n{about}", said, "Assistant:", "\nFor this person that is")
+    return ChoicePrompt(
+        f"A person and an assistant talk.\n{about}", said, "Assistant:", "\nFor this person that is"
+    )

@@ -26,7 +26,7 @@ ALPHA = 2
 DEPTH = 0.8
 """Share of the layers after which states are read: layer 24 of SmolLM2's 30, see docs/decisions/0007-text.md."""
 KEPT = 64
-"""Texts whose states below the adapters are kept: a choice is scored, decoded and learned from while it is among them."""
+"""Texts whose states below the adapters are kept: a choice is scored, decoded and learned from meanwhile."""
 
 
 class Frozen:
@@ -127,7 +127,9 @@ def load_base(base: BaseModel) -> tuple[Any, Any]:
         model = model.to("cuda" if torch.cuda.is_available() else "cpu")
     else:
         model, tokenizer = load_from_hub(base)
-    return model.requires_grad_(False).train(base.checkpointing).base_model, tokenizer  # it needs training mode
+    return model.requires_grad_(False).train(
+        base.checkpointing
+    ).base_model, tokenizer  # it needs training mode
 
 
 def load_from_hub(base: BaseModel) -> tuple[Any, Any]:

@@ -3,8 +3,8 @@
     l_a = logit(score_a) + w·z(s, a)        score: what the policy begins with; w = 0 at first
     ∇ of -(r - b) Σ_choices log π(a),       π = softmax of l over the candidates of the choice
 
-every `batch` episodes make a step of AdamW. The baseline b is the mean of the rewards of earlier episodes, the older ones
-fading after `window`.
+every `batch` episodes make a step of AdamW. The baseline b is the mean of the rewards of earlier episodes, the older
+ones fading after `window`.
 """
 
 from __future__ import annotations

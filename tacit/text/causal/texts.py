@@ -22,7 +22,9 @@ ROOM = 2e9
 class Texts:
     """Texts that may repeat; `read` gives the states at their ends by the reader's present weights."""
 
-    def __init__(self, reader: Reader, packs: Sequence[Packed], what: str, progress: FitProgress | None) -> None:
+    def __init__(
+        self, reader: Reader, packs: Sequence[Packed], what: str, progress: FitProgress | None
+    ) -> None:
         self._reader = reader
         self.packs = list(dict.fromkeys(packs))
         numbers = {pack: number for number, pack in enumerate(self.packs)}

@@ -18,7 +18,7 @@ FOLDER = "fits"
 
 
 class Reached(NamedTuple):
-    """How far a fit has come: weights, AdamW's moments, q and t of each reaction when it was last met, losses, the best."""
+    """How far a fit has come: weights, AdamW's moments, q and t of reactions when last met, losses, the best."""
 
     epoch: int
     adapter: Array32
