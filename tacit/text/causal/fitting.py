@@ -63,9 +63,9 @@ class LanguageModelSettings:
 
     batch: int = 16
     rank: int = 8
-    layers: int = 4
-    epochs: int = 10
-    patience: int = 3
+    layers: int = 2
+    epochs: int = 6
+    patience: int = 2
     held_out: float = 0.2
     window: int = 100
     max_tokens: int = 1024

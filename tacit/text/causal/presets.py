@@ -115,8 +115,8 @@ SHAPES = {
 }
 """From the models' own configuration files."""
 PRESETS = {
-    # The paper's rates are for models 20 to 60 times as large; ten times these learn in a fraction of the steps.
-    "smol": Preset("smol", BaseModel(SMOLLM2), BaseModel(SMOLLM2), posterior_rate=1e-3, policy_rate=5e-4),
+    # The paper's rates are for models 20 to 60 times as large, and adapters begin where heads have ended.
+    "smol": Preset("smol", BaseModel(SMOLLM2), BaseModel(SMOLLM2), posterior_rate=3e-4, policy_rate=5e-4),
     "paper": Preset(
         "paper",
         BaseModel("Qwen/Qwen2.5-7B-Instruct", "bfloat16", on_gpu=True, checkpointing=True),
@@ -177,7 +177,7 @@ def find_preset(name: str) -> Preset:
     return Preset(name, base, base)
 
 
-def plan_memory(preset: Preset, rank: int = 8, layers: int = 4) -> MemoryPlan:
+def plan_memory(preset: Preset, rank: int = 8, layers: int = 2) -> MemoryPlan:
     """Return the memory that training adapters on the last layers needs, each model counted once, and what is free.
 
     A model of which no configuration is stored here is left out.
