@@ -49,7 +49,7 @@ from tacit.text.small.affinity import Projection
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.encoder import Encoder
 from tacit.text.small.likelihood import Believed
-from tacit.text.small.model import SmallModel
+from tacit.text.small.model import SmallModel, SmallSettings
 
 MOST_READ = 200
 """Choices of which a policy on a model of its own takes the basis of its head."""
@@ -59,7 +59,7 @@ class CausalLM:
     """A text model that reads by a causal language model; see the module for what it computes.
 
     The same seed and the same calls give the same weights, bit for bit, on one machine with one number of threads.
-    `encoder` and `cache` are the small model's.
+    `encoder`, `cache` and `small`, its settings, are the small model's.
     """
 
     name: ClassVar[str] = "causal"
@@ -73,12 +73,13 @@ class CausalLM:
         seed: int = 0,
         encoder: Encoder | None = None,
         cache: EncodingCache | None = None,
+        small: SmallSettings | None = None,
     ) -> None:
         self.preset = find_preset(preset) if isinstance(preset, str) else preset
         self.settings = settings or LanguageModelSettings()
         self.seed = check_seed(seed)
         check_memory(self.preset)
-        self.small = SmallModel(horizon, encoder=encoder, cache=cache)
+        self.small = SmallModel(horizon, small, encoder, cache)
         self.fitted: FittedHeads | None = None
         bases = (self.preset.posterior, self.preset.policy)
         rank, layers = self.settings.rank, self.settings.layers
@@ -135,7 +136,8 @@ class CausalLM:
         A fit that was killed goes on after the last epoch that it had finished.
         """
         model = copy.copy(self)
-        blank = SmallModel(self.small.horizon, None, self.small.features.encoder, self.small.features.cache)
+        begun, features = self.small, self.small.features
+        blank = SmallModel(begun.horizon, begun.settings, features.encoder, features.cache)
         if rewards is not None:
             model.small, model.fitted = blank.fit(reactions, progress, rewards), None
         else:
@@ -187,7 +189,9 @@ class CausalLM:
         bases = {role: chosen.part(role).make(BaseModel) for role in ("posterior", "policy")}
         small = SmallModel.from_state(saved.part("small"), encoder, cache)
         preset = chosen.make(Preset, **bases)
-        model = cls(small.horizon, preset, settings, saved["seed"], encoder, cache)
+        features = small.features
+        given = (features.encoder, features.cache, small.settings)
+        model = cls(small.horizon, preset, settings, saved["seed"], *given)
         model.small, prints = small, saved.entries("bases")
         for name, reader in zip("01", (model._reader, model._policy.reader), strict=True):
             reader.check_base(prints.whole(name))
