@@ -1,4 +1,4 @@
-"""A stand-in for an OpenAI-compatible endpoint of embeddings: a word is a random vector that follows from its letters."""
+"""A stand-in for an OpenAI-compatible endpoint of embeddings: a word's vector follows from its letters."""
 
 from __future__ import annotations
 
