@@ -1,8 +1,8 @@
 """Whether it is the encoder that does not read: its readings show nothing, where the words of the remarks do.
 
 Where feedback was not shown to tell anything, it may be noise, or in a language, or of a kind, that the encoder does
-not tell apart. Words are read without knowing any: each has a random vector that follows from its letters. If the same fit
-finds evidence in these, the remarks tell something, and the encoder's readings of them do not separate.
+not tell apart. Words are read without knowing any: each has a random vector that follows from its letters. If the same
+fit finds evidence in these, the remarks tell something, and the encoder's readings of them do not separate.
 """
 
 from __future__ import annotations
