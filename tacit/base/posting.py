@@ -24,7 +24,7 @@ class PostError(RuntimeError):
         self.refused = refused
 
 
-class Endpoint(NamedTuple):
+class JsonEndpoint(NamedTuple):
     """Where requests go and how often they are repeated: after `pause` seconds, then twice as many, `retries` times.
 
     A key is sent only where there is one.

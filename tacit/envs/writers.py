@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 from typing import Any, Protocol
 
-from tacit.base.posting import Endpoint, PostError
+from tacit.base.posting import JsonEndpoint, PostError
 from tacit.text.bundled import check_packages, load_smollm2, quiet
 
 TEMPERATURE = 0.8
@@ -58,7 +58,7 @@ class EndpointWriter:
             raise WriterError(f"an endpoint's url must begin with http:// or https://, got {base!r}")
         self.url = base if base.endswith("/chat/completions") else f"{base}/chat/completions"
         self.name = _need("model", model, "TACIT_LLM_MODEL")
-        self._endpoint = Endpoint(
+        self._endpoint = JsonEndpoint(
             self.url, key or os.environ.get("TACIT_LLM_KEY", ""), timeout, retries, pause
         )
 

@@ -20,12 +20,12 @@ from tacit.decoding.decoder import DecoderSettings
 from tacit.text.bundled import quiet
 from tacit.text.causal import fitting, texts
 from tacit.text.causal.fitting import LanguageModelSettings
-from tacit.text.causal.heads import begin, believe, kind_of, make_design, make_features
+from tacit.text.causal.heads import begin_with, believe_heads, kind_of, make_features, make_head_design
 from tacit.text.causal.model import CausalLM
-from tacit.text.causal.packing import AT_ONCE, Packed, Packer, batches
+from tacit.text.causal.packing import AT_ONCE, Packed, Packer, token_batches
 from tacit.text.causal.presets import SMOLLM2, BaseModel, Preset, find_preset
 from tacit.text.causal.prompts import PROMPTS, choice_prompt
-from tacit.text.causal.reader import Reader, frozen_part, load_base
+from tacit.text.causal.reader import StateReader, frozen_part, load_base
 from tacit.text.causal.texts import read_reactions
 from tacit.text.conversation import Choice, Conversation, Exchange, Reaction, TextContext
 from tacit.text.small.cache import EncodingCache
@@ -116,7 +116,7 @@ def test_prompt_contains_everything_in_order() -> None:
 
 def test_states_are_those_of_the_whole_model(tokenizer) -> None:
     """Cut in two and packed: the same as each candidate alone, as plain text, through the layers in one go."""
-    reader = Reader(BaseModel(SMOLLM2), 8, 4, 0)
+    reader = StateReader(BaseModel(SMOLLM2), 8, 4, 0)
     packer = Packer(tokenizer, 256)
     prompt = choice_prompt(TALK)
     with torch.no_grad():
@@ -131,7 +131,7 @@ def test_states_are_those_of_the_whole_model(tokenizer) -> None:
 
 
 def test_texts_in_a_batch_are_read_as_alone(random_preset, tokenizer) -> None:
-    reader, packer = Reader(random_preset.posterior, 8, 1, 0), Packer(tokenizer, 256)
+    reader, packer = StateReader(random_preset.posterior, 8, 1, 0), Packer(tokenizer, 256)
     packs = [packer.choice(choice_prompt(TALK), DOORS), packer.text(PROMPTS["remark"], "well")]
     with torch.no_grad():
         together = reader.read(packs, reader.frozen.read(packs))
@@ -158,7 +158,7 @@ def test_pack_sees_the_beginning_and_itself() -> None:
 def test_batches_hold_texts_of_about_one_length() -> None:
     sizes = np.random.default_rng(0).integers(1, 300, 200)
     packs = [Packed((1,) * int(size)) for size in sizes]
-    found = list(batches(packs))
+    found = list(token_batches(packs))
     assert sorted(n for some in found for n in some) == list(range(200))
     assert all(len(some) * max(packs[n].size for n in some) <= AT_ONCE for some in found)
     assert len(found) < 1.3 * sizes.sum() / AT_ONCE
@@ -188,7 +188,7 @@ def test_slopes_of_a_batch_are_those_of_the_likelihood(random_preset) -> None:
     """All reactions in one batch, q and t as they are: the slopes are those of the small model's likelihood."""
     model, sample = language_model(random_preset), reactions(40, profile="a painter")
     small = model.small.fit(sample)
-    begun, reading = begin(small, sample), read_reactions(model._reader, model._packer, sample)
+    begun, reading = begin_with(small, sample), read_reactions(model._reader, model._packer, sample)
     fit = fitting.Fit(model._reader, reading, begun, 8, small.settings.fitting, QUICK, 1e-3, 0)
     rng = np.random.default_rng(0)
     weights = fit.centre + 0.1 * rng.standard_normal(len(fit.centre))
@@ -203,12 +203,12 @@ def test_slopes_of_a_batch_are_those_of_the_likelihood(random_preset) -> None:
 def test_heads_say_the_same_in_torch(random_preset) -> None:
     model, sample = language_model(random_preset), reactions(30)
     small = model.small.fit(sample)
-    begun, reading = begin(small, sample), read_reactions(model._reader, model._packer, sample)
+    begun, reading = begin_with(small, sample), read_reactions(model._reader, model._packer, sample)
     fit = fitting.Fit(model._reader, reading, begun, 6, small.settings.fitting, QUICK, 1e-3, 0)
     weights = fit.centre + 0.1
     features = make_features(fit.basis, begun, reading.all_states())
-    found = believe(torch.tensor(weights, dtype=torch.float32), features, begun, fit.basis.sizes)
-    expected = believed_of(make_design(features, begun), weights)
+    found = believe_heads(torch.tensor(weights, dtype=torch.float32), features, begun, fit.basis.sizes)
+    expected = believed_of(make_head_design(features, begun), weights)
     for one, other in zip(found.numpy(), expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-4)
     f = expected.good * expected.fits[np.arange(30), begun.taken]
@@ -267,13 +267,13 @@ def test_adapters_lower_the_loss_that_heads_leave(random_preset) -> None:
     """Adapters alone, heads held where they began: the likelihood of what they are fitted to rises in one epoch."""
     model, sample = language_model(random_preset), reactions(60)
     small = model.small.fit(sample)
-    begun, reading = begin(small, sample), read_reactions(model._reader, model._packer, sample)
+    begun, reading = begin_with(small, sample), read_reactions(model._reader, model._packer, sample)
     fit = fitting.Fit(model._reader, reading, begun, 12, small.settings.fitting, QUICK, 1e-2, 0)
     first = fit.first()
     after = fit.epoch(fit.epoch(first))
     model._reader.hold(after.adapter)
     states = reading.all_states()
-    believed = make_design(make_features(fit.basis, begun, states), begun).part(fit.rows)
+    believed = make_head_design(make_features(fit.basis, begun, states), begun).part(fit.rows)
     before, _ = explain_feedback(fit.design.part(fit.rows), first.heads.astype(np.float64))
     now, _ = explain_feedback(believed, first.heads.astype(np.float64))
     assert now > before
@@ -284,7 +284,7 @@ def test_reactions_left_out_count_by_their_logged_probability(random_preset) -> 
     sample = reactions(20)
     rare = [each._replace(choice=each.choice._replace(probability=0.01)) for each in sample[:1]]
     small = SmallModel(1, encoder=HashingEncoder(), cache=EncodingCache()).fit(sample)
-    weights = begin(small, [*rare, *sample[1:]]).weights
+    weights = begin_with(small, [*rare, *sample[1:]]).weights
     np.testing.assert_allclose(weights, [100 / 3, *np.ones(19)])
 
 

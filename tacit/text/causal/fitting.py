@@ -23,19 +23,19 @@ from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.validation import check_number, check_whole
 from tacit.text.causal.flat import Array32, Moments, adamw, flatten
 from tacit.text.causal.heads import (
-    Basis,
     Begun,
-    begin,
-    believe,
-    fit_basis,
+    HeadBasis,
+    begin_with,
+    believe_heads,
+    fit_head_basis,
     held_out_loss,
     kind_of,
-    make_design,
     make_features,
+    make_head_design,
 )
-from tacit.text.causal.packing import Packer, batches
-from tacit.text.causal.reader import Reader
-from tacit.text.causal.texts import Reading, read_reactions
+from tacit.text.causal.packing import Packer, token_batches
+from tacit.text.causal.reader import StateReader
+from tacit.text.causal.texts import TextReading, read_reactions
 from tacit.text.causal.unfinished import Reached, Unfinished
 from tacit.text.conversation import Reaction
 from tacit.text.model import FitProgress
@@ -89,14 +89,14 @@ class FittedHeads(NamedTuple):
     """What a fit leaves: the small model that it began with, the basis of the heads, adapter and heads, the losses."""
 
     small: SmallModel
-    basis: Basis
+    basis: HeadBasis
     adapter: Array32
     heads: Array32
     losses: Losses
 
 
 def fit_language_model(
-    reader: Reader,
+    reader: StateReader,
     packer: Packer,
     small: SmallModel,
     reactions: Sequence[Reaction],
@@ -111,7 +111,7 @@ def fit_language_model(
     order, n = hold_out(len(reactions), settings.held_out, generator)
     reactions = [reactions[i] for i in order]  # those left out come first
     small = small.fit(reactions[n:], progress)
-    begun = begin(small, reactions)
+    begun = begin_with(small, reactions)
     reading = read_reactions(reader, packer, reactions, progress)
     fit = Fit(reader, reading, begun, n, small.settings.fitting, settings, rate, seed)
     reached = unfinished.load(fit.first())
@@ -142,8 +142,8 @@ class Fit:
 
     def __init__(
         self,
-        reader: Reader,
-        reading: Reading,
+        reader: StateReader,
+        reading: TextReading,
         begun: Begun,
         n: int,
         small: FittingSettings,
@@ -156,8 +156,10 @@ class Fit:
         self.left_out, self.rows = np.arange(n), np.arange(n, len(begun))
         self.start = reader.weights
         states = reading.all_states()
-        self.basis = fit_basis(type(states)(*(each[n:] for each in states)), begun.part(self.rows), small)
-        self.design = make_design(make_features(self.basis, begun, states), begun)
+        self.basis = fit_head_basis(
+            type(states)(*(each[n:] for each in states)), begun.part(self.rows), small
+        )
+        self.design = make_head_design(make_features(self.basis, begun, states), begun)
         self.centre = self.basis.start
         left_out = begun.part(self.left_out)
         even = 1 - 1 / left_out.mask.sum(axis=1)
@@ -220,11 +222,11 @@ class Fit:
         mean = float(q[self.rows].mean())
         pull = float((more / (1 + mean * more)).mean())
         packs = [self.reading.choice.pack(int(row)) for row in rows]
-        for some in batches(packs):
+        for some in token_batches(packs):
             part = rows[some]
             begun = self.begun.part(part)
             features = make_features(self.basis, begun, self.reading.states(part))
-            believed = believe(heads, features, begun, self.basis.sizes)
+            believed = believe_heads(heads, features, begun, self.basis.sizes)
             kind, more_of = kind_of(believed, begun.taken), torch.expm1(believed.ratio)
             gain = torch.log1p(kind * more_of) - torch.log1p(mean * more_of) - pull * kind
             (-gain.sum() / len(rows)).backward()  # type: ignore[no-untyped-call]
@@ -237,10 +239,10 @@ class Fit:
         """Return the loss on reactions left out."""
         found: list[tuple[int, Believed]] = []
         with torch.no_grad():
-            for some in batches([self.reading.choice.pack(row) for row in range(len(self.left_out))]):
+            for some in token_batches([self.reading.choice.pack(row) for row in range(len(self.left_out))]):
                 begun = self.begun.part(np.array(some))
                 features = make_features(self.basis, begun, self.reading.states(some))
-                believed = believe(heads, features, begun, self.basis.sizes).numpy()
+                believed = believe_heads(heads, features, begun, self.basis.sizes).numpy()
                 found += zip(some, (Believed(*one) for one in zip(*believed, strict=True)), strict=True)
         ordered = [each for _, each in sorted(found, key=lambda pair: pair[0])]
         return self._loss(Believed(*(np.array(each) for each in zip(*ordered, strict=True))))

@@ -56,7 +56,7 @@ class Begun:
         return np.asarray(1 / (self.mask.sum(axis=1) * self.chance))
 
 
-def begin(small: SmallModel, reactions: Sequence[Reaction]) -> Begun:
+def begin_with(small: SmallModel, reactions: Sequence[Reaction]) -> Begun:
     """Return what a fitted small model says of reactions."""
     assert small.fitted is not None
     sample, posterior = small.sample(reactions), small.fitted.as_fitted
@@ -81,7 +81,7 @@ class States(NamedTuple):
     profile: torch.Tensor
 
 
-class Basis(NamedTuple):
+class HeadBasis(NamedTuple):
     """The projections that make z of states."""
 
     candidate: Projection
@@ -94,7 +94,7 @@ class Basis(NamedTuple):
         return {name: projection.to_state() for name, projection in self._asdict().items()}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], size: int) -> Basis:
+    def from_state(cls, state: Mapping[str, Any], size: int) -> HeadBasis:
         """Return the basis that `to_state` described, of states of that size."""
         saved = Saved.of(state)
         found = cls(*(Projection.from_state(saved.part(name)) for name in cls._fields))
@@ -115,10 +115,10 @@ class Basis(NamedTuple):
         return np.concatenate(weights)
 
 
-def fit_basis(states: States, begun: Begun, settings: FittingSettings) -> Basis:
+def fit_head_basis(states: States, begun: Begun, settings: FittingSettings) -> HeadBasis:
     """Return the leading components of states."""
     candidates = against(states.choice[:, 1:], begun.mask).numpy()[begun.mask]
-    return Basis(
+    return HeadBasis(
         fit_projection(candidates, settings.said_parts),
         fit_projection(states.choice[:, 0].numpy(), settings.state_parts),
         fit_projection(states.remark.numpy(), settings.feedback_parts),
@@ -149,7 +149,7 @@ class Features(NamedTuple):
     profile: torch.Tensor
 
 
-def make_features(basis: Basis, begun: Begun, states: States) -> Features:
+def make_features(basis: HeadBasis, begun: Begun, states: States) -> Features:
     """Return what weights multiply; slopes go through to the states."""
 
     def with_small(said: FloatArray, projection: Projection, rows: torch.Tensor) -> torch.Tensor:
@@ -175,7 +175,7 @@ def project(projection: Projection, rows: torch.Tensor) -> torch.Tensor:
     return (rows - mean) @ axes
 
 
-def make_design(features: Features, begun: Begun) -> Design:
+def make_head_design(features: Features, begun: Begun) -> Design:
     """Return the features as the design whose likelihood the small model climbs."""
     fits, candidate, state, remark, profile = (each.numpy().astype(np.float64) for each in features)
     one = np.ones((len(begun), 1))
@@ -193,7 +193,7 @@ def make_design(features: Features, begun: Begun) -> Design:
     )
 
 
-class Torch(NamedTuple):
+class BelievedTensors(NamedTuple):
     """What weights say of each reaction, with slopes: fits (n, K), g, t and P (n,), as in `Believed`."""
 
     fits: torch.Tensor
@@ -206,7 +206,9 @@ class Torch(NamedTuple):
         return Believed(*(each.detach().cpu().numpy().astype(np.float64) for each in self))
 
 
-def believe(weights: torch.Tensor, features: Features, begun: Begun, sizes: Sequence[int]) -> Torch:
+def believe_heads(
+    weights: torch.Tensor, features: Features, begun: Begun, sizes: Sequence[int]
+) -> BelievedTensors:
     """Return what weights say: `tacit.text.small.likelihood.believed_of`, with slopes."""
     fits, candidate, state, remark, profile = torch.split(weights, list(sizes))
     device = weights.device
@@ -214,7 +216,7 @@ def believe(weights: torch.Tensor, features: Features, begun: Begun, sizes: Sequ
     scores = scores.masked_fill(~torch.tensor(begun.mask, device=device), -torch.inf)
     odds = (features.profile @ profile).clamp(-LARGEST_RATIO, LARGEST_RATIO)
     odds = torch.where(torch.tensor(begun.profiled, device=device), odds, LARGEST_RATIO)
-    return Torch(
+    return BelievedTensors(
         torch.softmax(scores, 1),
         torch.sigmoid(features.state @ state),
         (features.remark @ remark).clamp(-LARGEST_RATIO, LARGEST_RATIO),
@@ -222,7 +224,7 @@ def believe(weights: torch.Tensor, features: Features, begun: Begun, sizes: Sequ
     )
 
 
-def kind_of(believed: Torch, taken: IntArray) -> torch.Tensor:
+def kind_of(believed: BelievedTensors, taken: IntArray) -> torch.Tensor:
     """Return q, how likely the remarks on what was taken are kind, (n,)."""
     rows = torch.arange(len(taken), device=believed.fits.device)
     f = believed.good * believed.fits[rows, torch.tensor(taken, device=rows.device)]

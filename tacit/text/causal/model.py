@@ -26,11 +26,11 @@ from tacit.base.validation import check_number
 from tacit.decoding.decoder import DecoderSettings
 from tacit.text.causal.fitting import FittedHeads, LanguageModelSettings, Losses, fit_language_model
 from tacit.text.causal.heads import (
-    Basis,
     Begun,
+    HeadBasis,
     States,
-    begin,
-    believe,
+    begin_with,
+    believe_heads,
     fit_candidates,
     make_features,
     posterior_of,
@@ -38,8 +38,8 @@ from tacit.text.causal.heads import (
 )
 from tacit.text.causal.packing import Packer
 from tacit.text.causal.presets import BaseModel, Preset, check_memory, find_preset
-from tacit.text.causal.reader import Reader
-from tacit.text.causal.reinforce import Policy, Reinforced
+from tacit.text.causal.reader import StateReader
+from tacit.text.causal.reinforce import Reinforced, ReinforcedPolicy
 from tacit.text.causal.texts import pack_reaction, read_choices
 from tacit.text.causal.unfinished import Unfinished
 from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction, check_candidates
@@ -83,9 +83,9 @@ class CausalLM:
         self.fitted: FittedHeads | None = None
         bases = (self.preset.posterior, self.preset.policy)
         rank, layers = self.settings.rank, self.settings.layers
-        self._reader, policy = (Reader(base, rank, layers, self.seed) for base in bases)
+        self._reader, policy = (StateReader(base, rank, layers, self.seed) for base in bases)
         self._packer, packer = (packer_of(reader, self.settings) for reader in (self._reader, policy))
-        self._policy = Policy(policy, packer, self.preset.policy_rate, self.settings)
+        self._policy = ReinforcedPolicy(policy, packer, self.preset.policy_rate, self.settings)
         self._start, self._policy_start = self._reader.weights, policy.weights
         self._policy_basis: Projection | None = None
         self._learned: Reinforced | None = None
@@ -222,13 +222,13 @@ class CausalLM:
         if self.fitted is None:
             raise ValueError("there is a posterior after `fit`, and this model was not fitted; explore first")
         self._reader.hold(self.fitted.adapter)
-        begun, basis = begin(self.small, [reaction]), self.fitted.basis
+        begun, basis = begin_with(self.small, [reaction]), self.fitted.basis
         with torch.no_grad():
             packs = pack_reaction(self._packer, reaction)
             choice, remark, profile = (self._reader.read_one(pack) for pack in packs)
             states = States(choice[None], remark, profile)
             heads = torch.tensor(self.fitted.heads, device=choice.device)
-            found = believe(heads, make_features(basis, begun, states), begun, basis.sizes)
+            found = believe_heads(heads, make_features(basis, begun, states), begun, basis.sizes)
         return begun, found.numpy()
 
     def _find_policy_basis(
@@ -251,7 +251,7 @@ class CausalLM:
         )
 
 
-def packer_of(reader: Reader, settings: LanguageModelSettings) -> Packer:
+def packer_of(reader: StateReader, settings: LanguageModelSettings) -> Packer:
     """Return who turns texts into tokens of a reader's base model."""
     return Packer(reader.frozen.tokenizer, min(settings.max_tokens, reader.frozen.longest))
 
@@ -266,9 +266,11 @@ def fitted_state(fitted: FittedHeads) -> dict[str, Any]:
     }
 
 
-def restore_fitted(saved: Saved, small: SmallModel, reader: Reader, shape: tuple[int, ...]) -> FittedHeads:
+def restore_fitted(
+    saved: Saved, small: SmallModel, reader: StateReader, shape: tuple[int, ...]
+) -> FittedHeads:
     """Return what `fitted_state` described, for an adapter of that shape."""
-    basis = Basis.from_state(saved.part("basis"), reader.frozen.width)
+    basis = HeadBasis.from_state(saved.part("basis"), reader.frozen.width)
     entries = saved.entries("losses")
     saved.check(len(entries) >= 3, "losses", "three, and one an epoch")
     uniform, begun, heads, *epochs = (entries.number(i, 0, 2) for i in entries)

@@ -116,10 +116,10 @@ class Packer:
         return said[len(said) - room :]
 
 
-def batches(packs: Sequence[Packed]) -> Iterator[list[int]]:
+def token_batches(packs: Sequence[Packed]) -> Iterator[list[int]]:
     """Yield the numbers of packs to be read together: of about one length, `AT_ONCE` tokens or one pack.
 
-    >>> list(batches([Packed((1,) * 600), Packed((1,)), Packed((1,) * 500)]))
+    >>> list(token_batches([Packed((1,) * 600), Packed((1,)), Packed((1,) * 500)]))
     [[1, 2], [0]]
     """
     some: list[int] = []

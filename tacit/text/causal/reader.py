@@ -57,7 +57,7 @@ class Frozen:
         return self.read([pack])[0]
 
 
-class Reader:
+class StateReader:
     """The layers with an adapter, on frozen ones: `read` gives the states at the ends of texts.
 
     Its weights are what is learned, and belong to whoever learns: who reads hands them in first (`hold`), and what

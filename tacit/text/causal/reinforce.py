@@ -22,7 +22,7 @@ from tacit.text.causal.fitting import LanguageModelSettings
 from tacit.text.causal.flat import NONE, Array32, Moments, adamw, flatten, split_like
 from tacit.text.causal.heads import against, project
 from tacit.text.causal.packing import Packer
-from tacit.text.causal.reader import Reader
+from tacit.text.causal.reader import StateReader
 from tacit.text.causal.texts import pack_choice
 from tacit.text.conversation import Choice
 from tacit.text.small.affinity import Projection
@@ -67,10 +67,12 @@ class Reinforced(NamedTuple):
         )
 
 
-class Policy:
+class ReinforcedPolicy:
     """A language model that scores candidates: what is learned is handed in with every call."""
 
-    def __init__(self, reader: Reader, packer: Packer, rate: float, settings: LanguageModelSettings) -> None:
+    def __init__(
+        self, reader: StateReader, packer: Packer, rate: float, settings: LanguageModelSettings
+    ) -> None:
         self.reader, self.packer = reader, packer
         self._rate, self._settings = rate, settings
 

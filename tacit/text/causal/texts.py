@@ -9,9 +9,9 @@ import torch
 
 from tacit.base.arrays import IntArray
 from tacit.text.causal.heads import States
-from tacit.text.causal.packing import Packed, Packer, batches
+from tacit.text.causal.packing import Packed, Packer, token_batches
 from tacit.text.causal.prompts import PROMPTS, choice_prompt
-from tacit.text.causal.reader import Reader
+from tacit.text.causal.reader import StateReader
 from tacit.text.conversation import Choice, Reaction
 from tacit.text.model import FitProgress
 
@@ -23,7 +23,7 @@ class Texts:
     """Texts that may repeat; `read` gives the states at their ends by the reader's present weights."""
 
     def __init__(
-        self, reader: Reader, packs: Sequence[Packed], what: str, progress: FitProgress | None
+        self, reader: StateReader, packs: Sequence[Packed], what: str, progress: FitProgress | None
     ) -> None:
         self._reader = reader
         self.packs = list(dict.fromkeys(packs))
@@ -31,7 +31,7 @@ class Texts:
         self._rows = [numbers[pack] for pack in packs]
         self._kept: dict[int, torch.Tensor] = {}
         done, room = 0, ROOM
-        for some in batches(self.packs):
+        for some in token_batches(self.packs):
             if room > 0:
                 found = reader.frozen.read([self.packs[n] for n in some])
                 self._kept |= zip(some, found, strict=True)
@@ -52,7 +52,7 @@ class Texts:
         """Return the states of all texts, without slopes, padded."""
         found: dict[int, torch.Tensor] = {}
         with torch.no_grad():
-            for some in batches(self.packs):
+            for some in token_batches(self.packs):
                 packs = [self.packs[n] for n in some]
                 found |= zip(some, self._reader.read(packs, self._below(some)), strict=True)
         states = [found[n].cpu() for n in self._rows]
@@ -67,7 +67,7 @@ class Texts:
         return [known[n] if n in known else self._reader.frozen.read([self.packs[n]])[0] for n in numbers]
 
 
-class Reading(NamedTuple):
+class TextReading(NamedTuple):
     """All that a language model reads of reactions: their choices, remarks and profiles, row by row."""
 
     choice: Texts
@@ -86,16 +86,16 @@ class Reading(NamedTuple):
 
 
 def read_reactions(
-    reader: Reader, packer: Packer, reactions: Sequence[Reaction], progress: FitProgress | None = None
-) -> Reading:
+    reader: StateReader, packer: Packer, reactions: Sequence[Reaction], progress: FitProgress | None = None
+) -> TextReading:
     """Return what a language model reads of reactions; the frozen layers have read it."""
     packed = zip(*(pack_reaction(packer, reaction) for reaction in reactions), strict=True)
     named = zip(packed, ("reading conversations", "reading remarks", "reading profiles"), strict=True)
-    return Reading(*(Texts(reader, packs, what, progress) for packs, what in named))
+    return TextReading(*(Texts(reader, packs, what, progress) for packs, what in named))
 
 
 def read_choices(
-    reader: Reader, packer: Packer, choices: Sequence[Choice], progress: FitProgress | None = None
+    reader: StateReader, packer: Packer, choices: Sequence[Choice], progress: FitProgress | None = None
 ) -> list[torch.Tensor]:
     """Return the states of choices, without slopes, (K + 1, d) each, conversation first."""
     texts = Texts(reader, [pack_choice(packer, choice) for choice in choices], "reading choices", progress)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.base.posting import Endpoint, PostError
+from tacit.base.posting import JsonEndpoint, PostError
 from tacit.text.bundled import MissingModelError, check_packages, quiet
 from tacit.text.small.encoder import (
     FIRST,
@@ -61,7 +61,7 @@ class SentenceEncoder:
         size = int(read_json(directory / "config.json")["hidden_size"])
         digest = hashlib.sha256((directory / WEIGHTS).read_bytes()).hexdigest()[:16]
         self.name, self.reading_size = f"{directory.name} {digest} {pooling}", size
-        self._model = SentenceModel(partial(load_model, directory), size, pooling)
+        self._model = SentenceModel(partial(load_sentence_model, directory), size, pooling)
 
     def words(self, texts: Sequence[str]) -> list[Words]:
         """Return the words of each text with their vectors."""
@@ -92,7 +92,7 @@ class EndpointEncoder:
         url = base.rstrip("/")
         url = url if url.endswith("/embeddings") else f"{url}/embeddings"
         self.name, self._model = name, model
-        self._endpoint = Endpoint(url, os.environ.get(KEY, ""), timeout, retries, pause)
+        self._endpoint = JsonEndpoint(url, os.environ.get(KEY, ""), timeout, retries, pause)
         self._lock, self._known = threading.Lock(), dict[str, Float32Array]()
         self.reading_size = len(self._ask([SILENT])[0])
 
@@ -207,7 +207,7 @@ def read_json(file: Path) -> Any:
         ) from None
 
 
-def load_model(directory: Path) -> tuple[Any, Any]:
+def load_sentence_model(directory: Path) -> tuple[Any, Any]:
     """Return the model (float32, evaluation mode) and its tokenizer."""
     import torch
     from transformers import AutoModel, AutoTokenizer
