@@ -28,6 +28,7 @@ from tacit.text.small.fitting import FittingSettings
 from tacit.text.small.likelihood import SURE, Believed, Design
 from tacit.text.small.model import SmallModel
 from tacit.text.small.posterior import LARGEST_RATIO, bayes, log_ratio
+from tacit.text.small.sampling import uniform_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,7 @@ class Begun:
     profiled: BoolArray
     taken: IntArray
     chance: FloatArray
+    weights: FloatArray
 
     def __len__(self) -> int:
         return len(self.taken)
@@ -49,11 +51,6 @@ class Begun:
     def part(self, rows: IntArray) -> Begun:
         """Return some reactions."""
         return Begun(**{name: each[rows] for name, each in vars(self).items()})
-
-    @property
-    def weights(self) -> FloatArray:
-        """Return 1/(K p) of each reaction, (n,): as many times it counts among uniform ones."""
-        return np.asarray(1 / (self.mask.sum(axis=1) * self.chance))
 
 
 def begin_with(small: SmallModel, reactions: Sequence[Reaction]) -> Begun:
@@ -70,6 +67,7 @@ def begin_with(small: SmallModel, reactions: Sequence[Reaction]) -> Begun:
         sample.profiled,
         sample.taken,
         sample.chance,
+        uniform_weights(reactions),
     )
 
 
