@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 from text_samples import HashingEncoder
+
+from tacit.text.small.encoders import URL
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -35,13 +39,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 @contextmanager
 def embedding_server(*faults: tuple[int, bytes]) -> Iterator[tuple[str, list[Any]]]:
-    """Give the address of an endpoint and the requests that it got; first it answers with `faults`."""
+    """Give the address of an endpoint, which the environment has, and its requests; it answers `faults` first."""
     handler = type("Handler", (_Handler,), {"faults": list(faults), "requests": []})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/v1"
         try:
-            yield f"http://127.0.0.1:{server.server_port}/v1", handler.requests
+            with patch.dict(os.environ, {URL: url}):
+                yield url, handler.requests
         finally:
             server.shutdown()
             thread.join()

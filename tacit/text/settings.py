@@ -28,9 +28,9 @@ class TextSettings:
     The first `exploration` episodes are uniform, and more until feedback is shown to tell something; 0 makes it 30, or
     500 for language models, which are fitted once. `model` is "small", or a causal language model: "smol", "paper",
     or the name of one on the hub. `encoder` is "bundled", a sentence-transformers model (a directory, or a name on the
-    hub) or an OpenAI-compatible endpoint (`URL#MODEL`), for languages that the bundled one does not read. `judge` (for
-    baselines) names a reader of feedback that takes the decoder's place; with `improves="last"` all but the last choice
-    stay uniform. `silence` "counts" like any remark, or is "missing" at random.
+    hub) or an OpenAI-compatible endpoint (`endpoint:MODEL`), for languages that the bundled one does not read. `judge`
+    (for baselines) names a reader of feedback that takes the decoder's place; with `improves="last"` all but the last
+    choice stay uniform. `silence` "counts" like any remark, or is "missing" at random.
     """
 
     horizon: int = 2

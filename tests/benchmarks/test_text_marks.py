@@ -46,5 +46,5 @@ def test_an_encoder_by_name_is_measured(monkeypatch):
 
     monkeypatch.setattr(text_marks, "SmallModel", small)
     with pytest.raises(KeyboardInterrupt):
-        text_marks.measure("german", 10, 1, "https://host/v1#m")
-    assert asked == ["https://host/v1#m"]
+        text_marks.measure("german", 10, 1, "endpoint:m")
+    assert asked == ["endpoint:m"]

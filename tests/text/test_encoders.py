@@ -16,7 +16,15 @@ from tacit.text.conversations import Conversations
 from tacit.text.models import make_model
 from tacit.text.settings import TextSettings
 from tacit.text.small.encoder import bundled_encoder, pooled
-from tacit.text.small.encoders import AT_ONCE, KEY, SILENT, EndpointEncoder, SentenceEncoder, find_encoder
+from tacit.text.small.encoders import (
+    AT_ONCE,
+    KEY,
+    SILENT,
+    URL,
+    EndpointEncoder,
+    SentenceEncoder,
+    find_encoder,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +73,7 @@ def test_what_is_no_such_directory_is_refused(tmp_path, monkeypatch):
         find_encoder(str(tmp_path))
     directory = copied(tmp_path, {"pooling_mode_max_tokens": True})
     with pytest.raises(
-        MissingModelError, match=r"mean or the first token, got \['pooling_mode_max_tokens'\].*URL#MODEL"
+        MissingModelError, match=r"mean or the first token, got \['pooling_mode_max_tokens'\].*endpoint:MODEL"
     ):
         find_encoder(str(directory))
     (directory / "modules.json").write_text("{")
@@ -78,7 +86,8 @@ def test_what_is_no_such_directory_is_refused(tmp_path, monkeypatch):
         SentenceEncoder(directory)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(
-        MissingModelError, match=r"directory, a name on the hub, or URL#MODEL, got 'no/such'.*hub did not"
+        MissingModelError,
+        match=r"directory, a name on the hub, or endpoint:MODEL, got 'no/such'.*hub did not",
     ):
         find_encoder("no/such")
 
@@ -86,8 +95,8 @@ def test_what_is_no_such_directory_is_refused(tmp_path, monkeypatch):
 def test_an_endpoint_is_asked_in_batches_and_gives_vectors_of_length_1(monkeypatch):
     monkeypatch.setenv(KEY, "a-secret")
     texts = [f"text number {n}" for n in range(AT_ONCE + 6)]
-    with embedding_server() as (url, requests):
-        encoder = find_encoder(f"{url}#some-model")
+    with embedding_server() as (_, requests):
+        encoder = find_encoder("endpoint:some-model")
         vectors = encoder.sentences(texts)
         words = encoder.words(["Hello there, hello", ""])
         encoder.reactions([""])
@@ -106,8 +115,8 @@ def test_an_endpoint_is_asked_in_batches_and_gives_vectors_of_length_1(monkeypat
 def test_an_endpoint_that_is_busy_is_asked_again(monkeypatch):
     pauses = []
     monkeypatch.setattr("time.sleep", pauses.append)
-    with embedding_server((503, b"busy"), (429, b"later")) as (url, _):
-        assert EndpointEncoder(f"{url}#m").reading_size == HashingEncoder.reading_size
+    with embedding_server((503, b"busy"), (429, b"later")):
+        assert EndpointEncoder("m").reading_size == HashingEncoder.reading_size
     assert pauses == [1.0, 2.0]
 
 
@@ -116,44 +125,48 @@ def test_an_endpoint_that_is_busy_is_asked_again(monkeypatch):
 )
 def test_an_endpoint_that_answers_something_else_is_named(answer):
     with (
-        embedding_server((200, answer)) as (url, _),
+        embedding_server((200, answer)),
         pytest.raises(
             MissingModelError,
             match=r"/v1/embeddings must answer with one embedding for each of 1 texts, got .*OpenAI",
         ),
     ):
-        EndpointEncoder(f"{url}#m")
+        EndpointEncoder("m")
 
 
 def test_an_endpoint_that_refuses_or_is_away_is_named(monkeypatch):
     with (
-        embedding_server((401, b"who are you")) as (url, _),
+        embedding_server((401, b"who are you")),
         pytest.raises(
             MissingModelError,
-            match=rf"refused the request \(HTTP 401: who are you\); check the address.*{KEY}",
+            match=rf"refused the request \(HTTP 401: who are you\); check {URL}.*{KEY}",
         ),
     ):
-        EndpointEncoder(f"{url}#m")
+        EndpointEncoder("m")
     monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setenv(URL, "http://127.0.0.1:9/v1")
     with pytest.raises(
         MissingModelError, match=r"did not answer in 2 tries .*check that it runs, or leave out"
     ):
-        EndpointEncoder("http://127.0.0.1:9/v1#m", timeout=2.0, retries=1)
-    with pytest.raises(MissingModelError, match=r"named URL#MODEL, .*got 'https://host/v1'"):
-        find_encoder("https://host/v1")
+        EndpointEncoder("m", timeout=2.0, retries=1)
+    monkeypatch.delenv(URL)
+    with pytest.raises(
+        MissingModelError, match=rf"named endpoint:MODEL, and {URL} is its address.*got 'endpoint:m' and ''"
+    ):
+        find_encoder("endpoint:m")
 
 
 def test_an_agent_learns_by_an_endpoint_and_its_file_knows_the_name(tmp_path, monkeypatch):
     """60 episodes of a paint shop through a real connection; the agent is loaded with the encoder that it had."""
     monkeypatch.setenv("TACIT_CACHE", str(tmp_path / "encodings"))
     with embedding_server() as (url, requests):
-        settings = TextSettings(exploration=40, encoder=f"{url}#m")
+        settings = TextSettings(exploration=40, encoder="endpoint:m")
         agent = tacit.Agent(Conversations(settings), seed=1)
         Simulation(agent, GymSource(shop_env(60)), 1).run(60)
         agent.save(tmp_path / "agent")
         loaded = tacit.Agent.load(tmp_path / "agent")
-        assert loaded.stage.model.settings.encoder == f"{url}#m"
-        assert loaded.stage.model.features.encoder.name == f"{url}#m"
+        assert loaded.stage.model.settings.encoder == "endpoint:m"
+        assert loaded.stage.model.features.encoder.name == f"m at {url}/embeddings"
     assert len(requests) > 3
 
 

@@ -1,10 +1,11 @@
 """Encoders by name, where the bundled ones do not know the language: a sentence-transformers model, or an endpoint.
 
     /models/multilingual-e5-small             a directory as sentence-transformers saves it, or a name on the hub
-    https://host/v1#text-embedding-3-small    an OpenAI-compatible endpoint, and the model there
+    endpoint:text-embedding-3-small           a model behind an OpenAI-compatible endpoint, TACIT_EMBEDDING_URL
 
 Both read remarks and profiles as they read all other texts: the vector of the text is the reading. An endpoint has no
-vectors of words in context; each word is asked for alone.
+vectors of words in context; each word is asked for alone. Its address and its key are the environment's and in no
+file, so that nobody who hands you an agent can have your key sent elsewhere.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ from tacit.text.small.encoder import (
     normalised,
 )
 
-KEY = "TACIT_EMBEDDING_KEY"
-"""Where the key of an endpoint is found; it is kept in no file."""
+ENDPOINT = "endpoint:"
+"""What the name of a model behind an endpoint begins with."""
+URL, KEY = "TACIT_EMBEDDING_URL", "TACIT_EMBEDDING_KEY"
+"""Where the address of the endpoint is found, such as https://host/v1, and its key, if it has one."""
 AT_ONCE = 64
 """Texts sent in one request."""
 SILENT = "(said nothing)"
@@ -47,8 +50,8 @@ KNOWN_MODULES = ("Transformer", "Pooling", "Normalize")
 @cache
 def find_encoder(name: str) -> Encoder:
     """Return the encoder of that name; all models of a process share it. Raise MissingModelError where it is not."""
-    if name.startswith(("http://", "https://")):
-        return EndpointEncoder(name)
+    if name.startswith(ENDPOINT):
+        return EndpointEncoder(name.removeprefix(ENDPOINT))
     return SentenceEncoder(find_directory(name))
 
 
@@ -81,17 +84,17 @@ class SentenceEncoder:
 
 
 class EndpointEncoder:
-    """An OpenAI-compatible endpoint for embeddings, named `URL#MODEL`; it is asked for one text when it is made."""
+    """A model behind an OpenAI-compatible endpoint for embeddings; it is asked for one text when it is made."""
 
-    def __init__(self, name: str, timeout: float = 60.0, retries: int = 3, pause: float = 1.0) -> None:
-        base, _, model = name.partition("#")
-        if not model:
+    def __init__(self, model: str, timeout: float = 60.0, retries: int = 3, pause: float = 1.0) -> None:
+        url = os.environ.get(URL, "").rstrip("/")
+        if not model or not url.startswith(("http://", "https://")):
             raise MissingModelError(
-                f"an endpoint is named URL#MODEL, such as https://host/v1#text-embedding-3-small, got {name!r}"
+                f"an encoder behind an endpoint is named {ENDPOINT}MODEL, and {URL} is its address, such as "
+                f"https://host/v1, got {ENDPOINT + model!r} and {url!r}; give both, or leave out `encoder`"
             )
-        url = base.rstrip("/")
         url = url if url.endswith("/embeddings") else f"{url}/embeddings"
-        self.name, self._model = name, model
+        self.name, self._model = f"{model} at {url}", model
         self._endpoint = JsonEndpoint(url, os.environ.get(KEY, ""), timeout, retries, pause)
         self._lock, self._known = threading.Lock(), dict[str, Float32Array]()
         self.reading_size = len(self._ask([SILENT])[0])
@@ -128,9 +131,7 @@ class EndpointEncoder:
         try:
             answer = self._endpoint.post(body)
         except PostError as error:
-            remedy = (
-                f"check the address, the model's name and {KEY}" if error.refused else "check that it runs"
-            )
+            remedy = f"check {URL}, the model's name and {KEY}" if error.refused else "check that it runs"
             raise MissingModelError(f"{error}; {remedy}, or leave out `encoder`") from None
         return read_vectors(answer, len(texts), self._endpoint.url)
 
@@ -176,8 +177,8 @@ def fetch(name: str) -> Path:
     except Exception as error:  # the hub's client and those below it raise what they like
         reason = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
         raise MissingModelError(
-            f"an encoder is a directory, a name on the hub, or URL#MODEL, got {name!r}, which is no directory, and the "
-            f"hub did not give it ({reason}); check the name and the network, or leave out `encoder`"
+            f"an encoder is a directory, a name on the hub, or {ENDPOINT}MODEL, got {name!r}, which is no directory, and "
+            f"the hub did not give it ({reason}); check the name and the network, or leave out `encoder`"
         ) from None
 
 
@@ -192,7 +193,7 @@ def read_pooling(directory: Path) -> str:
     if unknown or len(chosen) != 1 or chosen[0] not in POOLINGS:
         raise MissingModelError(
             f"an encoder has the modules {', '.join(KNOWN_MODULES)} and takes the mean or the first token, got "
-            f"{unknown or chosen} in {directory.name!r}; serve it behind an endpoint and name that (URL#MODEL)"
+            f"{unknown or chosen} in {directory.name!r}; serve it behind an endpoint ({ENDPOINT}MODEL)"
         )
     return POOLINGS[chosen[0]]
 
