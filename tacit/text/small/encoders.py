@@ -177,8 +177,8 @@ def fetch(name: str) -> Path:
     except Exception as error:  # the hub's client and those below it raise what they like
         reason = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
         raise MissingModelError(
-            f"an encoder is a directory, a name on the hub, or {ENDPOINT}MODEL, got {name!r}, which is no directory, and "
-            f"the hub did not give it ({reason}); check the name and the network, or leave out `encoder`"
+            f"an encoder is a directory, a name on the hub, or {ENDPOINT}MODEL, got {name!r}, which is no directory, "
+            f"and the hub did not give it ({reason}); check the name and the network, or leave out `encoder`"
         ) from None
 
 
