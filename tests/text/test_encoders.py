@@ -84,6 +84,8 @@ def test_what_is_no_such_directory_is_refused(tmp_path, monkeypatch):
     (directory / "modules.json").write_text(json.dumps([{"type": "sentence_transformers.models.Dense"}]))
     with pytest.raises(MissingModelError, match=r"got \['Dense'\]"):
         SentenceEncoder(directory)
+    with pytest.raises(ValueError, match=r"a name on the hub such as org/model, or endpoint:MODEL, got 'x'"):
+        find_encoder("x")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(
         MissingModelError,

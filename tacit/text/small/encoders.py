@@ -157,6 +157,10 @@ def find_directory(name: str) -> Path:
     """Return where a model is: the directory itself, or what the hub gave for a name; weights are in it."""
     directory = Path(name)
     if not directory.is_dir():
+        if "/" not in name:
+            raise ValueError(
+                f"an encoder is a directory, a name on the hub such as org/model, or {ENDPOINT}MODEL, got {name!r}"
+            )
         directory = fetch(name)
     if not (directory / WEIGHTS).is_file() or not (directory / "config.json").is_file():
         raise MissingModelError(
