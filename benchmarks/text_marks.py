@@ -2,8 +2,10 @@
 
 At a counter somebody asks for one of 24 things, four are on offer, and what they say of the one they get is all that
 is heard. For each kind of remark: after so many uniform reactions, whether feedback was found to tell anything, how
-often the best candidate is right on fresh requests, what remarks are decoded to where they were rewarded and where not,
-and whether it was found that readings do not separate. `--encoder` names another encoder than the bundled one.
+many remarks that were never met are read right, of those after what was wanted and of the others (by the ratio that
+feedback alone gives: who repeats the request's words is right, so that rewards can be guessed without), how often the
+best candidate is right on fresh requests, and whether it was found that readings do not separate. `--encoder` names
+another encoder than the bundled one.
 
     python benchmarks/text_marks.py [--kinds german typos] [--reactions 300] [--seed 9000000] [--encoder NAME]
 """
@@ -16,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.decoding.decoder import DecoderSettings
 from tacit.text.conversation import Choice, Conversation, Reaction, TextContext
 from tacit.text.settings import BUNDLED
 from tacit.text.small.model import SmallModel, SmallSettings
@@ -25,9 +26,10 @@ from tacit.text.small.separation import find_separation
 JUDGING = 9_000_000
 OFFERED = 4
 FRESH = 200
+LEARNED, UNMET = slice(0, None, 2), slice(1, None, 2)
+"""Remarks that are learned from, and those that are read afterwards."""
 TYPED_WRONG = 4
 """Ways in which each remark is mistyped."""
-DECODER = DecoderSettings(theta=0.9, M=1.0, c=0.0)
 
 
 class Counter(NamedTuple):
@@ -193,36 +195,40 @@ def measure(kind: str, n: int, seed: int, encoder: str) -> str:
     """Return what was found of a kind of remark, in words."""
     chance = np.random.default_rng((seed, KINDS.index(kind)))
     model = SmallModel(1, SmallSettings(encoder=encoder))
-    reactions = [serve(kind, chance)[0] for _ in range(n)]
+    reactions = [serve(kind, chance, LEARNED)[0] for _ in range(n)]
     if kind == "noise":
         said = chance.permutation([reaction.feedback for reaction in reactions])
         reactions = [each._replace(feedback=str(other)) for each, other in zip(reactions, said, strict=True)]
     model = model.fit(reactions)
-    fresh = [serve(kind, chance) for _ in range(FRESH)]
-    right, decoded = [], {0: list[float](), 1: list[float]()}
-    for reaction, wanted in fresh:
-        choice = reaction.choice
-        right.append(int(np.argmax(model.score(choice.conversation, choice.candidates))) == wanted)
-        decoded[int(choice.action == wanted)].append(model.decode(reaction, DECODER))
+    fresh = [serve(kind, chance, UNMET) for _ in range(FRESH)]
+    pleased = np.array([reaction.choice.action == wanted for reaction, wanted in fresh])
+    assert model.fitted is not None
+    read = model.fitted.as_fitted.ratios(model.sample([reaction for reaction, _ in fresh])) > 0
+    right = [
+        int(np.argmax(model.score(reaction.choice.conversation, reaction.choice.candidates))) == wanted
+        for reaction, wanted in fresh
+    ]
     assert model.evidence is not None
     remarks = [reaction.feedback for reaction in reactions]
     unread = list(find_separation(model.sample(reactions), remarks, model.evidence, model.settings.fitting))
     return (
         f"{'found' if model.evidence.found else 'not found'} (gain {model.evidence.gain:.3f}, error "
-        f"{model.evidence.error:.3f}), right {np.mean(right):.2f}, decoded {np.mean(decoded[1]):.2f} where rewarded "
-        f"and {np.mean(decoded[0]):.2f} where not{', ' + unread[0].code if unread else ''}"
+        f"{model.evidence.error:.3f}), read right {read[pleased].mean():.2f} where rewarded and "
+        f"{1 - read[~pleased].mean():.2f} where not, candidates right {np.mean(right):.2f}"
+        f"{', ' + unread[0].code if unread else ''}"
     )
 
 
-def serve(kind: str, chance: np.random.Generator) -> tuple[Reaction, int]:
-    """Return a reaction to something offered at random, and which would have been right."""
+def serve(kind: str, chance: np.random.Generator, remarks: slice) -> tuple[Reaction, int]:
+    """Return a reaction to something offered at random, by some of the remarks, and which would have been right."""
     counter = COUNTERS.get(kind, ENGLISH)
     things = chance.permutation(counter.things.split(", "))[:OFFERED].tolist()
     wanted, action = (int(number) for number in chance.integers(OFFERED, size=2))
     sarcastic = kind == "sarcasm" and bool(chance.integers(2))
     profile = pick(PROFILES[sarcastic], chance) if kind == "sarcasm" else ""
     request = pick(counter.requests, chance).format(things[wanted])
-    remark = pick(counter.kind if (action == wanted) != sarcastic else counter.unkind, chance)
+    said = counter.kind if (action == wanted) != sarcastic else counter.unkind
+    remark = pick(said[remarks], chance)
     if kind == "typos":
         remark = mistype(remark, int(chance.integers(TYPED_WRONG)))
     offered = tuple(counter.offer.format(thing) for thing in things)

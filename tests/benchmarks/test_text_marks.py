@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 import text_marks
-from text_marks import COUNTERS, ENGLISH, KINDS, OFFERED, PROFILES, TYPED_WRONG, mistype, serve
+from text_marks import (
+    COUNTERS,
+    ENGLISH,
+    KINDS,
+    LEARNED,
+    OFFERED,
+    PROFILES,
+    TYPED_WRONG,
+    UNMET,
+    mistype,
+    serve,
+)
 
 
 @pytest.mark.parametrize("counter", [ENGLISH, *COUNTERS.values()])
@@ -19,8 +30,8 @@ def test_what_is_wanted_is_asked_for_and_remarks_follow_it(kind):
     chance = np.random.default_rng(0)
     counter = COUNTERS.get(kind, ENGLISH)
     typed = {mistype(text, way) for text in ENGLISH.kind for way in range(TYPED_WRONG)}
-    for _ in range(50):
-        reaction, wanted = serve(kind, chance)
+    for number in range(50):
+        reaction, wanted = serve(kind, chance, (LEARNED, UNMET)[number % 2])
         choice, context = reaction.choice, reaction.choice.conversation.context
         assert len(set(choice.candidates)) == OFFERED
         before, after = counter.offer.split("{}")
