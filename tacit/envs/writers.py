@@ -7,16 +7,13 @@ the endpoint; torch and transformers are imported where a local model is loaded.
 from __future__ import annotations
 
 import hashlib
-import http.client
 import json
 import os
 import threading
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any, Protocol
 
+from tacit.base.posting import JsonEndpoint, PostError
 from tacit.text.bundled import check_packages, load_smollm2, quiet
 
 TEMPERATURE = 0.8
@@ -24,12 +21,6 @@ TEMPERATURE = 0.8
 
 LONGEST = 96
 """Tokens that a model may write: one or two sentences."""
-
-TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
-"""The HTTP answers after which it is worth trying again."""
-
-LONGEST_PAUSE = 60.0
-"""Seconds to wait at most before trying again, whatever the endpoint asks for."""
 
 
 class WriterError(RuntimeError):
@@ -67,33 +58,12 @@ class EndpointWriter:
             raise WriterError(f"an endpoint's url must begin with http:// or https://, got {base!r}")
         self.url = base if base.endswith("/chat/completions") else f"{base}/chat/completions"
         self.name = _need("model", model, "TACIT_LLM_MODEL")
-        self._key = key or os.environ.get("TACIT_LLM_KEY", "")
-        self._timeout, self._retries, self._pause = timeout, retries, pause
+        self._endpoint = JsonEndpoint(
+            self.url, key or os.environ.get("TACIT_LLM_KEY", ""), timeout, retries, pause
+        )
 
     def __call__(self, prompt: str, attempt: int = 0) -> str:
         """Return the endpoint's text, or raise WriterError when all tries failed."""
-        reason = ""
-        for number in range(self._retries + 1):
-            try:
-                return self._post(prompt, attempt)
-            except urllib.error.HTTPError as error:
-                reason = _explain(error)
-                if error.code not in TRANSIENT:
-                    raise WriterError(
-                        f"{self.url} refused the request ({reason}); check url, model and TACIT_LLM_KEY"
-                    ) from None
-                asked = error.headers.get("Retry-After", "")
-            except (OSError, http.client.HTTPException) as error:
-                reason, asked = f"{type(error).__name__}: {error}", ""
-            if number < self._retries:
-                wanted = float(asked) if asked.isdecimal() else self._pause * 2**number
-                time.sleep(min(wanted, LONGEST_PAUSE))
-        raise WriterError(
-            f"{self.url} did not answer in {self._retries + 1} tries ({reason}); check that it runs, then give the "
-            "same command again: what was written is kept"
-        )
-
-    def _post(self, prompt: str, attempt: int) -> str:
         body = {
             "model": self.name,
             "messages": [{"role": "user", "content": prompt}],
@@ -101,12 +71,15 @@ class EndpointWriter:
             "max_tokens": LONGEST,
             "seed": attempt,
         }
-        headers = {"Content-Type": "application/json", "User-Agent": "tacit"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        request = urllib.request.Request(self.url, json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=self._timeout) as answer:
-            return _content(answer.read(), self.url)
+        try:
+            return _content(self._endpoint.post(body), self.url)
+        except PostError as error:
+            remedy = (
+                "check url, model and TACIT_LLM_KEY"
+                if error.refused
+                else "check that it runs, then give the same command again: what was written is kept"
+            )
+            raise WriterError(f"{error}; {remedy}") from None
 
 
 class LocalWriter:
@@ -202,12 +175,6 @@ def _need(what: str, value: str | None, variable: str) -> str:
 
 
 _OPTIONS = {"url": "endpoint URL", "model": "model NAME"}
-
-
-def _explain(error: urllib.error.HTTPError) -> str:
-    with error:
-        body = error.read(300).decode("utf-8", "replace").strip()
-    return f"HTTP {error.code}{': ' + body if body else ''}"
 
 
 def _content(body: bytes, url: str) -> str:

@@ -64,7 +64,11 @@ class Conversations:
         self, settings: TextSettings | None = None, model: TextModel | None = None, seed: int = 0
     ) -> None:
         self.settings = settings = settings if settings is not None else TextSettings()
-        self.model = model if model is not None else make_model(settings.model, settings.horizon, seed)
+        self.model = (
+            model
+            if model is not None
+            else make_model(settings.model, settings.horizon, seed, settings.encoder)
+        )
 
     @property
     def horizon(self) -> int:

@@ -62,12 +62,5 @@ class TextModel(Protocol):
         """Return arrays and plain values from which the class's `from_state` rebuilds the model bit for bit."""
 
 
-def decode_posterior(model: TextModel, reaction: Reaction, decoder: DecoderSettings) -> float:
-    """Return J(h(x, y, s), a) of a reaction (eq. 6)."""
-    choice = reaction.choice
-    posterior = model.posterior(choice.conversation, choice.candidates, reaction.feedback)
-    return decoder.build(len(choice.candidates))(posterior, choice.action)
-
-
 RestoreModel = Callable[[Mapping[str, Any]], TextModel]
 """Rebuilds a model from what `to_state` returned."""

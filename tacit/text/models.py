@@ -9,21 +9,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from tacit.text.model import TextModel
-from tacit.text.settings import SMALL
+from tacit.text.settings import BUNDLED, SMALL
 
 CAUSAL = "causal"
 """What language models call themselves, whichever they are."""
 
 
-def make_model(name: str, horizon: int, seed: int) -> TextModel:
-    """Return a new model of that name; only "small" needs no more than the bundled encoders."""
-    if name == SMALL:
-        from tacit.text.small.model import SmallModel
+def make_model(name: str, horizon: int, seed: int, encoder: str = BUNDLED) -> TextModel:
+    """Return a new model of that name, with the encoder of that name; "small" needs no more than the latter."""
+    from tacit.text.small.model import SmallModel, SmallSettings
 
-        return SmallModel(horizon)
+    settings = SmallSettings(encoder=encoder)
+    if name == SMALL:
+        return SmallModel(horizon, settings)
     from tacit.text.causal.model import CausalLM
 
-    return CausalLM(name, seed=seed)
+    return CausalLM(horizon, name, seed=seed, small=settings)
 
 
 def restore_model(name: str, state: Mapping[str, Any]) -> TextModel:

@@ -12,6 +12,8 @@ from tacit.decoding.decoder import DecoderSettings
 from tacit.problem.layout import COUNTS, SILENCES
 from tacit.text.judges import JUDGES
 
+BUNDLED = "bundled"
+"""The name of the default encoder: MiniLM and SmolLM2."""
 SMALL = "small"
 """The name of the default model: frozen encoders that are bundled."""
 EXPLORED, EXPLORED_ONCE = 30, 500
@@ -25,9 +27,10 @@ class TextSettings:
     `horizon` choices make an episode, or fewer: a conversation may end after any of them unless `ends_early` is False.
     The first `exploration` episodes are uniform, and more until feedback is shown to tell something; 0 makes it 30, or
     500 for language models, which are fitted once. `model` is "small", or a causal language model: "smol", "paper",
-    or the name of one on the hub. `judge` (for baselines) names a reader of feedback that takes the decoder's place;
-    with `improves="last"` all but the last choice stay uniform. `silence` "counts" like any remark, or is "missing"
-    at random.
+    or the name of one on the hub. `encoder` is "bundled", a sentence-transformers model (a directory, or a name on the
+    hub) or an OpenAI-compatible endpoint (`endpoint:MODEL`), for languages that the bundled one does not read. `judge`
+    (for baselines) names a reader of feedback that takes the decoder's place; with `improves="last"` all but the last
+    choice stay uniform. `silence` "counts" like any remark, or is "missing" at random.
     """
 
     horizon: int = 2
@@ -35,6 +38,7 @@ class TextSettings:
     gamma_scale: float = 8.0
     decoder: DecoderSettings = field(default_factory=lambda: DecoderSettings(theta=0.9, M=1.0, c=0.0))
     model: str = SMALL
+    encoder: str = BUNDLED
     judge: str = ""
     improves: str = "all"
     silence: str = COUNTS
@@ -51,6 +55,7 @@ class TextSettings:
                 f"text is decoded with theta and M that are given, got {self.decoder}; give both"
             )
         check_encodable("the name of the model", self.model)
+        check_encodable("the name of the encoder", self.encoder)
         check_choice("judge", self.judge, ("", *sorted(JUDGES)))
         check_choice("improves", self.improves, ("all", "last"))
         check_choice("silence", self.silence, SILENCES)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from smollm2 import load_copy
 
-from tacit.text.causal import adapter
+from tacit.text.causal import reader
 
 
 @pytest.fixture(autouse=True)
@@ -19,5 +19,5 @@ def _one_thread():
 @pytest.fixture(scope="session", autouse=True)
 def _read_once():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adapter, "load_smollm2", load_copy)
+        patch.setattr(reader, "load_smollm2", load_copy)
         yield

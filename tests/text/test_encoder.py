@@ -6,8 +6,8 @@ import pytest
 from tacit.envs.booking import load_tasks, make_dialogues
 from tacit.text.conversation import Conversation, Exchange, TextContext
 from tacit.text.small.cache import EncodingCache
-from tacit.text.small.encoder import MOST_TOKENS, gather_words
-from tacit.text.small.model import SmallModel, bundled_encoder
+from tacit.text.small.encoder import MOST_TOKENS, bundled_encoder, gather_words
+from tacit.text.small.model import SmallModel
 
 
 @pytest.fixture(scope="module")

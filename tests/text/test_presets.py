@@ -62,7 +62,9 @@ def test_plan_counts_a_shared_model_once_and_two_models_both() -> None:
 
 def test_checkpointing_saves_activations() -> None:
     shape = SHAPES["Qwen/Qwen2.5-7B-Instruct"]
-    assert shape.activations(1024, checkpointing=True) < shape.activations(1024, checkpointing=False) / 5
+    assert (
+        shape.activations(1024, 8, checkpointing=True) < shape.activations(1024, 8, checkpointing=False) / 5
+    )
 
 
 def test_paper_refuses_without_gpu_before_it_asks_the_hub(monkeypatch, no_hub) -> None:

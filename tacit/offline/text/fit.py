@@ -26,6 +26,7 @@ from tacit.text.conversation import Reaction
 from tacit.text.evidence import UNTESTED, Evidence, find_evidence
 from tacit.text.small.model import SmallModel
 from tacit.text.small.sampling import uniform_weights
+from tacit.text.small.separation import find_separation
 from tacit.trust.anchors import MINORITY
 from tacit.trust.certificate import Certificate, describe_files
 from tacit.trust.findings import Finding, worst_first
@@ -52,8 +53,11 @@ class TextFitting:
         model = model.fit(reactions)
         assert model.evidence is not None
         meanings = TextMeanings(model, self.request.c, model.evidence, self.request.silence or COUNTS)
-        weighed = meanings.weigh(model.sample(reactions))
-        return RewardModel(TEXT, meanings, self._certify(teaching, accepted, model.evidence, weighed))
+        sample = model.sample(reactions)
+        remarks, settings = [reaction.feedback for reaction in reactions], model.settings.fitting
+        unread = tuple(find_separation(sample, remarks, model.evidence, settings))
+        certificate = self._certify(teaching, accepted, model.evidence, meanings.weigh(sample), unread)
+        return RewardModel(TEXT, meanings, certificate)
 
     def diagnose(self) -> TextDiagnosis:
         """Return whether the logs can be decoded; rewards in them check which way round."""
@@ -105,7 +109,12 @@ class TextFitting:
             ) from None
 
     def _certify(
-        self, teaching: Teaching[Reaction], accepted: float | None, evidence: Evidence, weighed: Weighed
+        self,
+        teaching: Teaching[Reaction],
+        accepted: float | None,
+        evidence: Evidence,
+        weighed: Weighed,
+        unread: tuple[Finding, ...],
     ) -> Certificate:
         """Return what the model rests on; text has no places, and its constants are given, not estimated."""
         reactions = teaching.known.rows
@@ -114,6 +123,7 @@ class TextFitting:
         more = teaching.known.seen - len(reactions)
         findings = (
             *find_evidence(evidence),
+            *unread,
             *find_rewarded(weighed, evidence),
             *find_uneven_weights(len(reactions), effective),
             *find_inferred_uniformity(accepted, teaching.unknown.seen),

@@ -1,13 +1,9 @@
-"""A causal language model as text model: Yes or No about each candidate, low-rank adapters (appendix C.3).
+"""A causal language model as text model: heads on its states, begun where the small model ended (appendix C.3).
 
-With l_a = log P(Yes) - log P(No) of the token that follows the prompt about candidate a:
-
-    posterior  h_a = exp(l_a) / Σ_b exp(l_b)                   fitted by ERM to the candidate that was taken (eq. 5)
-    score      P(Yes) / (P(Yes) + P(No)) = 1 / (1 + exp(-l_a))
-    REINFORCE  ∇ of -(r - b) Σ_choices log π(a), π = softmax of l over the candidates of the choice
-
-The posterior and the policy have an adapter each, on one base model or on two. Where a prompt is longer than the
-model reads, the oldest part of the conversation is left out; never the candidate, the feedback or the profile.
+The posterior is fitted once (`tacit.text.causal.fitting`); the last choice of an episode is scored by its f, earlier
+ones as the small model does, and the policy, a model of its own or the same, learns from there by REINFORCE
+(`tacit.text.causal.reinforce`). Where a conversation is longer than the model reads, its oldest part is left out; never
+the candidate or the profile.
 """
 
 from __future__ import annotations
@@ -15,104 +11,113 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import asdict
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Changes, assign
+from tacit.base.checkpoint import VERSION
 from tacit.base.randomness import check_seed
 from tacit.base.saved import Saved
-from tacit.base.validation import check_number, check_whole
+from tacit.base.validation import check_number
 from tacit.decoding.decoder import DecoderSettings
-from tacit.text.causal.adapter import Adapter, Array32, flatten, split_like
+from tacit.text.causal.fitting import FittedHeads, LanguageModelSettings, Losses, fit_language_model
+from tacit.text.causal.heads import (
+    Begun,
+    HeadBasis,
+    States,
+    begin_with,
+    believe_heads,
+    fit_candidates,
+    make_features,
+    posterior_of,
+    ratio_of,
+)
+from tacit.text.causal.packing import Packer
 from tacit.text.causal.presets import BaseModel, Preset, check_memory, find_preset
-from tacit.text.causal.prompts import policy_prompt, posterior_prompt
-from tacit.text.conversation import Choice, Conversation, Reaction, check_candidates
+from tacit.text.causal.reader import StateReader
+from tacit.text.causal.reinforce import Reinforced, ReinforcedPolicy
+from tacit.text.causal.texts import pack_reaction, read_choices
+from tacit.text.causal.unfinished import Unfinished
+from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction, check_candidates
 from tacit.text.evidence import Evidence, remarks_on
-from tacit.text.model import FitProgress, decode_posterior
+from tacit.text.model import FitProgress
+from tacit.text.small.affinity import Projection
+from tacit.text.small.cache import EncodingCache
+from tacit.text.small.encoder import Encoder
+from tacit.text.small.likelihood import Believed
+from tacit.text.small.model import SmallModel, SmallSettings
 
-LEAST_IMPROVEMENT = 1e-4
-"""Gain in validation loss that counts as improvement."""
-
-
-@dataclass(frozen=True)
-class LanguageModelSettings:
-    """How the adapters learn; the batch is the paper's (appendix C.3), the rest it does not name.
-
-    A share `held_out` of the reactions is kept for validation; the posterior is that of the epoch with the
-    least loss there, and training ends after `patience` epochs without a better one. `window` is the number of
-    episodes that REINFORCE's baseline is a mean over.
-    """
-
-    batch: int = 16
-    rank: int = 8
-    epochs: int = 10
-    patience: int = 3
-    held_out: float = 0.2
-    window: int = 100
-    max_tokens: int = 1024
-
-    def __post_init__(self) -> None:
-        for name in ("batch", "rank", "epochs", "patience", "window", "max_tokens"):
-            check_whole(name, getattr(self, name), 1)
-        check_number("held_out", self.held_out, 0, 1)
-
-
-class Reinforced(NamedTuple):
-    """What REINFORCE has made of the policy: its weights, AdamW's steps and moments, and a gradient that waits.
-
-    `pending` episodes are in the gradient, the baseline is of `episodes`. Arrays are flat, empty where there is none.
-    """
-
-    weights: Array32
-    steps: int = 0
-    first: Array32 = np.empty(0, np.float32)
-    second: Array32 = np.empty(0, np.float32)
-    gradient: Array32 = np.empty(0, np.float32)
-    pending: int = 0
-    episodes: int = 0
-    baseline: float = 0.0
+MOST_READ = 200
+"""Choices of which a policy on a model of its own takes the basis of its head."""
 
 
 class CausalLM:
-    """A text model that asks a causal language model; see the module for what it computes.
+    """A text model that reads by a causal language model; see the module for what it computes.
 
     The same seed and the same calls give the same weights, bit for bit, on one machine with one number of threads.
+    `encoder`, `cache` and `small`, its settings, are the small model's.
     """
 
     name: ClassVar[str] = "causal"
     refits: ClassVar[bool] = False
 
     def __init__(
-        self, preset: Preset | str = "smol", settings: LanguageModelSettings | None = None, seed: int = 0
+        self,
+        horizon: int,
+        preset: Preset | str = "smol",
+        settings: LanguageModelSettings | None = None,
+        seed: int = 0,
+        encoder: Encoder | None = None,
+        cache: EncodingCache | None = None,
+        small: SmallSettings | None = None,
     ) -> None:
         self.preset = find_preset(preset) if isinstance(preset, str) else preset
         self.settings = settings or LanguageModelSettings()
         self.seed = check_seed(seed)
-        self.losses: tuple[float, ...] = ()
-        self.evidence: Evidence | None = None
         check_memory(self.preset)
-        self._posterior, self._policy = (
-            Adapter(base, self.settings.rank, self.settings.max_tokens, self.seed)
-            for base in (self.preset.posterior, self.preset.policy)
-        )
-        self._start = self._fitted = self._posterior.weights
-        self._learned = Reinforced(self._policy.weights)
+        self.small = SmallModel(horizon, small, encoder, cache)
+        self.fitted: FittedHeads | None = None
+        bases = (self.preset.posterior, self.preset.policy)
+        rank, layers = self.settings.rank, self.settings.layers
+        self._reader, policy = (StateReader(base, rank, layers, self.seed) for base in bases)
+        self._packer, packer = (packer_of(reader, self.settings) for reader in (self._reader, policy))
+        self._policy = ReinforcedPolicy(policy, packer, self.preset.policy_rate, self.settings)
+        self._start, self._policy_start = self._reader.weights, policy.weights
+        self._policy_basis: Projection | None = None
+        self._learned: Reinforced | None = None
 
     def score(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
-        """Return P(Yes) / (P(Yes) + P(No)) of the policy for each candidate, (K,)."""
-        self._policy.hold(self._learned.weights)
-        log_odds = self._policy.predict(policy_prompt(conversation), check_candidates(candidates))
-        return np.asarray(1 / (1 + np.exp(-log_odds)))
+        """Return how likely the policy takes each candidate to lead to a reward, (K,); all alike before a fit."""
+        choice = Choice(conversation, check_candidates(candidates), 0, 1.0)
+        if self._learned is None or self._policy_basis is None:
+            return self.small.score(conversation, candidates)
+        return self._policy.scores(self._learned, self._policy_basis, choice, self._first_scores)
 
     def posterior(self, conversation: Conversation, candidates: Sequence[str], feedback: str) -> FloatArray:
-        """Return h(x, y, s), the softmax of the posterior's log-odds, (K,)."""
-        self._posterior.hold(self._fitted)
-        prompt = posterior_prompt(conversation, feedback)
-        return softmax(self._posterior.predict(prompt, check_candidates(candidates)))
+        """Return h(x, y, s), (K,)."""
+        choice = Choice(conversation, check_candidates(candidates), 0, 1.0)
+        begun, believed = self._believe(Reaction(choice, feedback))
+        return np.asarray(posterior_of(believed, begun.mask)[0])
+
+    def decode(self, reaction: Reaction, decoder: DecoderSettings) -> float:
+        """Return how likely the choice of a reaction was rewarded, given what was said of it (dev. 33)."""
+        _, believed = self._believe(reaction)
+        f = believed.good[0] * believed.fits[0, reaction.choice.action]
+        return float(f / (f + (1 - f) * np.exp(-ratio_of(believed)[0])))
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """Return whether the small model, with which a fit begins, found that feedback tells anything."""
+        return self.small.evidence
+
+    @property
+    def losses(self) -> Losses | None:
+        """Return the losses on reactions left out of the last fit."""
+        return None if self.fitted is None else self.fitted.losses
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -125,234 +130,154 @@ class CausalLM:
         progress: FitProgress | None = None,
         rewards: Sequence[float] | None = None,
     ) -> CausalLM:
-        """Return the model with the posterior learned anew from these reactions, on the same base models.
+        """Return the model with posterior and policy begun anew from these reactions, on the same base models.
 
-        Its `losses` are the validation losses, epoch by epoch; the first of them is from before any learning. With
-        known `rewards` there is nothing to decode, and no fit.
+        With known `rewards` there is nothing to decode: the policy begins with what the small model makes of them.
+        A fit that was killed goes on after the last epoch that it had finished.
         """
-        if rewards is not None:
-            return copy.copy(self)
-        generator = np.random.default_rng((self.seed, len(reactions)))
-        train, valid = hold_out(reactions, self.settings.held_out, generator)
-        best = self._start
-        self._posterior.hold(best)
-        self._posterior.release()
-        optimiser = adamw(self._posterior, self.preset.posterior_rate)
-        report = FitReport(progress, self.settings.epochs * math.ceil(len(train) / self.settings.batch))
-        found = self._validate(valid)
-        losses, best_epoch = [float(found.mean())], 0
-        for epoch in range(1, self.settings.epochs + 1):
-            order = generator.permutation(len(train))
-            for start in range(0, len(train), self.settings.batch):
-                self._descend([train[i] for i in order[start : start + self.settings.batch]], optimiser)
-                report.step(f"fitting the posterior: epoch {epoch}, validation loss {losses[-1]:.3f}")
-            last = self._validate(valid)
-            losses.append(float(last.mean()))
-            if losses[-1] < losses[best_epoch] - LEAST_IMPROVEMENT:
-                best, best_epoch, found = self._posterior.weights, epoch, last
-            elif epoch - best_epoch >= self.settings.patience:
-                break
-        report.end(f"posterior fitted: validation loss {losses[best_epoch]:.3f} after epoch {best_epoch}")
-        self._posterior.hold(best)
         model = copy.copy(self)
-        model._fitted, model.losses, model.evidence = best, tuple(losses), weigh(valid, found)
+        begun, features = self.small, self.small.features
+        blank = SmallModel(begun.horizon, begun.settings, features.encoder, features.cache)
+        if rewards is not None:
+            model.small, model.fitted = blank.fit(reactions, progress, rewards), None
+        else:
+            self._reader.hold(self._start)
+            model.fitted = fit_language_model(
+                self._reader,
+                self._packer,
+                blank,
+                reactions,
+                self.settings,
+                self.preset.posterior_rate,
+                self.seed,
+                self._unfinished(reactions),
+                progress,
+            )
+            model.small = model.fitted.small
+        model._policy_basis = self._find_policy_basis(model.fitted, reactions, progress)
+        model._learned = Reinforced(self._policy_start, np.zeros(model._policy_basis.size, np.float32))
         return model
 
-    def decode(self, reaction: Reaction, decoder: DecoderSettings) -> float:
-        """Return J of its posterior."""
-        return decode_posterior(self, reaction, decoder)
-
     def reinforce(self, choices: Sequence[Choice], reward: float) -> Changes:
-        """Return the gradient with that of one episode; every `batch` episodes they make a step of AdamW.
-
-        The baseline is the mean of the rewards of earlier episodes, the older ones fading after `window`.
-        """
+        """Return what one episode changes: its gradient waits for those of others, `batch` of them make a step."""
         check_number("reward", reward, -math.inf, math.inf)
-        now, episodes = self._learned, self._learned.episodes + 1
-        advantage = reward - now.baseline
-        after = now._replace(
-            gradient=self._add_gradient(choices if advantage else (), advantage),
-            pending=now.pending + 1,
-            episodes=episodes,
-            baseline=now.baseline + advantage / min(episodes, self.settings.window),
-        )
-        if after.pending == self.settings.batch:
-            after = self._step(after)
+        if self._learned is None or self._policy_basis is None:
+            raise ValueError("a policy learns after `fit`, and this model was not fitted; explore first")
+        after = self._policy.learn(self._learned, self._policy_basis, choices, reward, self._first_scores)
         return (assign(self, "_learned", after),)
 
     def to_state(self) -> dict[str, Any]:
-        """Return the adapters, AdamW's moments, the gradient that waits, and the base models' names."""
-        learned = self._learned._asdict()
+        """Return the small model, adapters, heads, AdamW's moments, the gradient that waits, the base models' names."""
         return {
             "preset": asdict(self.preset),
             "settings": asdict(self.settings),
             "seed": self.seed,
-            "bases": [self._posterior.fingerprint, self._policy.fingerprint],
-            "losses": list(self.losses),
-            "evidence": None if self.evidence is None else list(self.evidence),
-            "posterior": self._fitted,
-            "policy": learned.pop("weights"),
-            "optimiser": {name: learned.pop(name) for name in ("steps", "first", "second", "gradient")},
-            **learned,
+            "bases": [each.frozen.fingerprint for each in (self._reader, self._policy.reader)],
+            "small": self.small.to_state(),
+            "fitted": None if self.fitted is None else fitted_state(self.fitted),
+            "policy_basis": None if self._policy_basis is None else self._policy_basis.to_state(),
+            "policy": None if self._learned is None else self._learned.to_state(),
         }
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> CausalLM:
+    def from_state(
+        cls, state: Mapping[str, Any], encoder: Encoder | None = None, cache: EncodingCache | None = None
+    ) -> CausalLM:
         """Return the model that `to_state` described, on base models read anew."""
         saved = Saved.of(state)
         chosen, settings = saved.part("preset"), saved.part("settings").make(LanguageModelSettings)
         bases = {role: chosen.part(role).make(BaseModel) for role in ("posterior", "policy")}
-        model = cls(chosen.make(Preset, **bases), settings, saved["seed"])
-        prints, losses = saved.entries("bases"), saved.entries("losses")
-        for name, adapter in zip("01", (model._posterior, model._policy), strict=True):
-            adapter.check_base(prints.whole(name))
-        model._fitted = saved.single_floats("posterior", (model._start.size,))
-        model._learned = read_reinforced(saved, model._learned.weights.size, settings)
-        model._posterior.hold(model._fitted)
-        model._policy.hold(model._learned.weights)
-        model.losses = tuple(losses.number(i) for i in losses)
-        model.evidence = Evidence.from_state(saved, "evidence")
+        small = SmallModel.from_state(saved.part("small"), encoder, cache)
+        preset = chosen.make(Preset, **bases)
+        features = small.features
+        given = (features.encoder, features.cache, small.settings)
+        model = cls(small.horizon, preset, settings, saved["seed"], *given)
+        model.small, prints = small, saved.entries("bases")
+        for name, reader in zip("01", (model._reader, model._policy.reader), strict=True):
+            reader.check_base(prints.whole(name))
+        if saved.has("fitted"):
+            saved.check(small.fitted is not None, "small", "fitted")
+            model.fitted = restore_fitted(saved.part("fitted"), small, model._reader, model._start.shape)
+        if saved.has("policy"):
+            model._restore_policy(saved)
         return model
 
-    def _add_gradient(self, choices: Sequence[Choice], advantage: float) -> Array32:
-        """Return the gradient that waits, with that of these choices added, one after the other."""
-        self._policy.hold(self._learned.weights)
-        write_gradient(self._policy.parameters, self._learned.gradient)
-        for choice in choices:
-            log_odds = self._policy.log_odds(policy_prompt(choice.conversation), choice.candidates)
-            log_probability = torch.log_softmax(log_odds, 0)[choice.action]
-            (-advantage / self.settings.batch * log_probability).backward()  # type: ignore[no-untyped-call]
-        return flatten([weight.grad for weight in self._policy.parameters if weight.grad is not None])
+    def _restore_policy(self, saved: Saved) -> None:
+        basis, reader = Projection.from_state(saved.part("policy_basis")), self._policy.reader
+        saved.check(len(basis.mean) == reader.frozen.width, "policy_basis", "of the policy's states")
+        shape = (len(self._policy_start), basis.size)
+        self._policy_basis = basis
+        self._learned = Reinforced.from_state(saved.part("policy"), shape, self.settings.batch)
 
-    def _step(self, learned: Reinforced) -> Reinforced:
-        """Return what a step of AdamW along the gradient leaves."""
-        policy, weights = self._policy, self._policy.parameters
-        policy.hold(learned.weights)
-        optimiser = adamw(policy, self.preset.policy_rate)
-        write_moments(optimiser, weights, learned)
-        write_gradient(weights, learned.gradient)
-        policy.release()
-        optimiser.step()
-        return learned._replace(
-            weights=policy.weights,
-            **read_moments(optimiser, weights),
-            gradient=np.empty(0, np.float32),
-            pending=0,
-        )
+    def _first_scores(self, choice: Choice) -> FloatArray:
+        """Return the scores that the policy begins with: f of the last choice, the small model's of earlier ones."""
+        last = len(choice.conversation.exchanges) >= self.small.horizon - 1
+        if self.fitted is None or not last:
+            return self.small.score(choice.conversation, choice.candidates)
+        _, believed = self._believe(Reaction(choice, NO_REMARK))
+        return np.asarray(believed.good[0] * believed.fits[0])
 
-    def _descend(self, reactions: Sequence[Reaction], optimiser: torch.optim.AdamW) -> None:
-        """Make one step on the mean loss of a batch, one reaction after the other so that little is in memory."""
-        optimiser.zero_grad()
-        for reaction in reactions:
-            (self._loss(reaction) / len(reactions)).backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-
-    def _validate(self, reactions: Sequence[Reaction]) -> FloatArray:
-        """Return the loss of each reaction, (n,)."""
+    def _believe(self, reaction: Reaction) -> tuple[Begun, Believed]:
+        """Return what the small model and the language model say of a reaction."""
+        if self.fitted is None:
+            raise ValueError("there is a posterior after `fit`, and this model was not fitted; explore first")
+        self._reader.hold(self.fitted.adapter)
+        begun, basis = begin_with(self.small, [reaction]), self.fitted.basis
         with torch.no_grad():
-            return np.array([float(self._loss(reaction)) for reaction in reactions])
+            packs = pack_reaction(self._packer, reaction)
+            choice, remark, profile = (self._reader.read_one(pack) for pack in packs)
+            states = States(choice[None], remark, profile)
+            heads = torch.tensor(self.fitted.heads, device=choice.device)
+            found = believe_heads(heads, make_features(basis, begun, states), begun, basis.sizes)
+        return begun, found.numpy()
 
-    def _loss(self, reaction: Reaction) -> torch.Tensor:
-        """Return ‖h(x, y, s) - e_a‖², the term of one reaction in eq. 5."""
-        choice = reaction.choice
-        prompt = posterior_prompt(choice.conversation, reaction.feedback)
-        h = torch.softmax(self._posterior.log_odds(prompt, choice.candidates), 0)
-        return (h * h).sum() - 2 * h[choice.action] + 1
+    def _find_policy_basis(
+        self, fitted: FittedHeads | None, reactions: Sequence[Reaction], progress: FitProgress | None
+    ) -> Projection:
+        """Return the basis of the policy's head: the posterior's where they have one base model."""
+        if fitted is not None and self.preset.policy == self.preset.posterior:
+            return fitted.basis.candidate
+        reader, packer = self._policy.reader, self._policy.packer
+        reader.hold(self._policy_start)
+        choices = [reaction.choice for reaction in reactions[:MOST_READ]]
+        return fit_candidates(read_choices(reader, packer, choices, progress), self.small.settings.fitting)
 
-
-class FitReport:
-    """Tells a progress function, if there is one, of steps done out of `total`."""
-
-    def __init__(self, progress: FitProgress | None, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
-
-    def step(self, what: str) -> None:
-        """Count one step more."""
-        self._done += 1
-        if self._progress is not None:
-            self._progress(self._done, self._total, what)
-
-    def end(self, what: str) -> None:
-        """Count all steps as done, also those that early stopping left out."""
-        if self._progress is not None:
-            self._progress(self._total, self._total, what)
-
-
-def hold_out(
-    reactions: Sequence[Reaction], share: float, generator: np.random.Generator
-) -> tuple[list[Reaction], list[Reaction]]:
-    """Return the reactions to learn from, and those to validate on: a random share, at least one."""
-    if len(reactions) < 2:
-        raise ValueError(
-            f"the posterior needs at least 2 reactions, one of them to validate on, got {len(reactions)}; "
-            "explore for more episodes"
+    def _unfinished(self, reactions: Sequence[Reaction]) -> Unfinished:
+        """Return the file in which the progress of a fit is kept."""
+        features = self.small.features
+        depends_on = (self.preset, self.settings, self.seed, self._reader.frozen.fingerprint, list(reactions))
+        return Unfinished(
+            features.cache.path, VERSION, features.encoder.name, self.small.settings, *depends_on
         )
-    n = min(max(1, round(share * len(reactions))), len(reactions) - 1)
-    order = generator.permutation(len(reactions))
-    return [reactions[i] for i in order[n:]], [reactions[i] for i in order[:n]]
 
 
-def weigh(reactions: Sequence[Reaction], losses: FloatArray) -> Evidence:
-    """Return how far below the uniform posterior's loss, 1 - 1/K, the losses (n,) are, with the standard error."""
-    gains = np.array([1 - 1 / len(reaction.choice.candidates) for reaction in reactions]) - losses
-    error = float(gains.std(ddof=1)) / math.sqrt(len(gains)) if len(gains) > 1 else math.inf
-    return Evidence(float(gains.mean()), error)
+def packer_of(reader: StateReader, settings: LanguageModelSettings) -> Packer:
+    """Return who turns texts into tokens of a reader's base model."""
+    return Packer(reader.frozen.tokenizer, min(settings.max_tokens, reader.frozen.longest))
 
 
-def softmax(logits: FloatArray) -> FloatArray:
-    """Return exp(l_a) / Σ_b exp(l_b).
-
-    >>> softmax(np.array([1000.0, 1000.0]))
-    array([0.5, 0.5])
-    """
-    odds = np.exp(logits - logits.max())
-    return np.asarray(odds / odds.sum())
-
-
-def adamw(adapter: Adapter, rate: float) -> torch.optim.AdamW:
-    """Return a new optimiser of an adapter's weights; all but its rate are torch's defaults."""
-    return torch.optim.AdamW(adapter.parameters, lr=rate)
-
-
-def read_moments(optimiser: torch.optim.AdamW, weights: Sequence[torch.Tensor]) -> dict[str, Any]:
-    """Return AdamW's number of steps and both moments; empty where there is none."""
-    steps = [optimiser.state[weight] for weight in weights] if optimiser.state else []
+def fitted_state(fitted: FittedHeads) -> dict[str, Any]:
+    """Return what was fitted as arrays and plain values, but for the small model."""
     return {
-        "steps": int(steps[0]["step"]) if steps else 0,
-        "first": flatten([each["exp_avg"] for each in steps]),
-        "second": flatten([each["exp_avg_sq"] for each in steps]),
+        "basis": fitted.basis.to_state(),
+        "adapter": fitted.adapter,
+        "heads": fitted.heads,
+        "losses": [*fitted.losses[:3], *fitted.losses.epochs],
     }
 
 
-def write_moments(optimiser: torch.optim.AdamW, weights: Sequence[torch.Tensor], learned: Reinforced) -> None:
-    """Put back what `read_moments` returned."""
-    if learned.steps:
-        moments = (split_like(each, weights) for each in (learned.first, learned.second))
-        for weight, first, second in zip(weights, *moments, strict=True):
-            step = torch.tensor(float(learned.steps))
-            optimiser.state[weight] = {"step": step, "exp_avg": first, "exp_avg_sq": second}
-
-
-def write_gradient(weights: Sequence[torch.Tensor], gradient: Array32) -> None:
-    """Let the weights' gradient be this; none if it is empty."""
-    parts = split_like(gradient, weights) if len(gradient) else [None] * len(weights)
-    for weight, part in zip(weights, parts, strict=True):
-        weight.grad = part
-
-
-def read_reinforced(saved: Saved, size: int, settings: LanguageModelSettings) -> Reinforced:
-    """Return what was saved of REINFORCE, for a policy of `size` weights."""
-    kept, pending = saved.part("optimiser"), saved.whole("pending", most=settings.batch - 1)
-    steps, gradient = kept.whole("steps"), kept.single_floats("gradient", (None,))
-    kept.check(len(gradient) in (0, size), "gradient", f"none, or {size} numbers")
-    moments = (size if steps else 0,)
-    return Reinforced(
-        saved.single_floats("policy", (size,)),
-        steps,
-        kept.single_floats("first", moments),
-        kept.single_floats("second", moments, low=0),
-        gradient,
-        pending,
-        saved.whole("episodes", pending),
-        saved.number("baseline", 0, 1),
+def restore_fitted(
+    saved: Saved, small: SmallModel, reader: StateReader, shape: tuple[int, ...]
+) -> FittedHeads:
+    """Return what `fitted_state` described, for an adapter of that shape."""
+    basis = HeadBasis.from_state(saved.part("basis"), reader.frozen.width)
+    entries = saved.entries("losses")
+    saved.check(len(entries) >= 3, "losses", "three, and one an epoch")
+    uniform, begun, heads, *epochs = (entries.number(i, 0, 2) for i in entries)
+    return FittedHeads(
+        small,
+        basis,
+        saved.single_floats("adapter", shape),
+        saved.single_floats("heads", (sum(basis.sizes),)),
+        Losses(uniform, begun, heads, tuple(epochs)),
     )

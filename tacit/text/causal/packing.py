@@ -1,72 +1,108 @@
-"""One sequence for all candidates of a choice: the common beginning once, then a branch for each candidate.
+"""What a causal language model reads, as tokens: a beginning, and a branch for each candidate of a choice.
 
-Each branch sees the beginning and itself, at the positions it would have alone, so that the model's answers
-are those of K separate prompts (equal to rounding) at the cost of one beginning.
+Each branch sees the beginning and itself, at the positions it would have alone, so that the model's states are those of
+K separate texts (equal to rounding) at the cost of one beginning. A remark or a profile is a beginning alone.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.base.arrays import BoolArray, IntArray
-from tacit.text.causal.prompts import Prompt
+from tacit.text.causal.prompts import PLACE, ChoicePrompt
+from tacit.text.conversation import check_candidates
 
-MARK = "@@here@@"
-"""Stands for the question while a chat template is taken apart; no template contains it."""
-YES, NO = "Yes", "No"
+AT_ONCE = 1_024
+"""Tokens that are read together, padding included: more was not faster on two cores."""
 
 
 class Packed(NamedTuple):
-    """A beginning and K branches as one sequence of n tokens."""
+    """A beginning and its branches, which a model reads as one sequence of n tokens.
 
-    tokens: IntArray  # (n,)
-    positions: IntArray  # (n,)
-    sees: BoolArray  # (n, n): whether the row's token may look at the column's
-    last: IntArray  # (K,): where each branch ends, and so where its answer is read
+    >>> packed = Packed((7, 8), ((1,), (2, 3)))
+    >>> packed.tokens.tolist(), packed.positions.tolist(), packed.ends.tolist()
+    ([7, 8, 1, 2, 3], [0, 1, 2, 2, 3], [1, 2, 4])
+    >>> packed.sees[3].tolist()
+    [True, True, False, True, False]
+    """
+
+    beginning: tuple[int, ...]
+    branches: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Return n."""
+        return len(self.beginning) + sum(map(len, self.branches))
+
+    @property
+    def tokens(self) -> IntArray:
+        """Return the tokens, (n,)."""
+        return np.array([token for part in (self.beginning, *self.branches) for token in part], np.int64)
+
+    @property
+    def positions(self) -> IntArray:
+        """Return where each token stands in the text that its branch is, (n,)."""
+        start = len(self.beginning)
+        parts = [np.arange(start), *(np.arange(start, start + len(branch)) for branch in self.branches)]
+        return np.concatenate(parts)
+
+    @property
+    def sees(self) -> BoolArray:
+        """Return whether the row's token may look at the column's, (n, n)."""
+        lengths = [len(branch) for branch in self.branches]
+        branch = np.concatenate(
+            [np.full(len(self.beginning), -1), np.repeat(np.arange(len(lengths)), lengths)]
+        )
+        order = np.arange(self.size)
+        return np.asarray((order[:, None] >= order) & ((branch == -1) | (branch[:, None] == branch)))
+
+    @property
+    def ends(self) -> IntArray:
+        """Return where beginning and branches end, (K + 1,): states are read there."""
+        return np.cumsum([len(self.beginning), *map(len, self.branches)]) - 1
 
 
 class Packer:
-    """Turns prompts into tokens for one tokenizer, at most `limit` of them for each candidate.
+    """Turns texts into tokens for one tokenizer, at most `limit` of them for each candidate.
 
-    Text from outside is never read as a control token: only the chat template's own are.
+    Text from outside is never read as a control token.
     """
 
     def __init__(self, tokenizer: Any, limit: int) -> None:
         self.limit = limit
         self._tokenizer = tokenizer
-        head, tail, space = chat_frame(tokenizer)
-        self._head, self._tail = self._encode(head, False), self._encode(tail, False)
-        self.yes, self.no = (self._encode(space + word)[0] for word in (YES, NO))
+        self._first = tuple(tokenizer("")["input_ids"])  # what a text begins with, if anything
         self._warned = False
-        if self.yes == self.no:
-            raise ValueError(
-                f"the tokenizer must tell {YES!r} from {NO!r} by the first token, got {self.yes} for both; "
-                "choose another model"
-            )
 
-    def pack(self, prompt: Prompt, candidates: Sequence[str]) -> Packed:
-        """Return the sequence that asks `prompt` about every candidate, shortened to the limit."""
-        branches = [self._encode(f" {text}{prompt.question}") + self._tail for text in candidates]
-        opening = self._head + self._encode(prompt.opening)
+    def choice(self, prompt: ChoicePrompt, candidates: Sequence[str]) -> Packed:
+        """Return a conversation with a branch for each candidate, its oldest part left out where it is too long."""
+        branches = tuple(self._encode(f" {text}{prompt.question}") for text in check_candidates(candidates))
+        opening = self._first + self._encode(prompt.opening)
         said, lead = self._encode(prompt.said), self._encode(prompt.lead)
         room = self.limit - len(opening) - len(lead) - max(map(len, branches))
         if room < len(said):
             said = self._shorten(said, room)
-        return pack_branches(opening + said + lead, branches)
+        return Packed(opening + said + lead, branches)
 
-    def _encode(self, text: str, plain: bool = True) -> list[int]:
-        encoded = self._tokenizer(text, add_special_tokens=False, split_special_tokens=plain)
-        return list(encoded["input_ids"])
+    def text(self, prompt: str, text: str) -> Packed:
+        """Return a text at its place in a prompt; the end of one that is too long is left out."""
+        before, after = map(self._encode, prompt.split(PLACE))
+        room = self.limit - len(self._first) - len(before) - len(after)
+        return Packed(self._first + before + self._encode(text)[: max(room, 0)] + after)
 
-    def _shorten(self, said: list[int], room: int) -> list[int]:
+    def _encode(self, text: str) -> tuple[int, ...]:
+        encoded = self._tokenizer(text, add_special_tokens=False, split_special_tokens=True)
+        return tuple(encoded["input_ids"])
+
+    def _shorten(self, said: tuple[int, ...], room: int) -> tuple[int, ...]:
         """Return the newest `room` tokens of what was said; say so the first time."""
         if room < 0:
             raise ValueError(
-                f"candidate, feedback and profile must fit into {self.limit} tokens, got {self.limit - room}; "
+                f"candidate and profile must fit into {self.limit} tokens, got {self.limit - room}; "
                 "shorten them, raise max_tokens, or choose a model that reads more"
             )
         if not self._warned:
@@ -80,33 +116,17 @@ class Packer:
         return said[len(said) - room :]
 
 
-def pack_branches(beginning: Sequence[int], branches: Sequence[Sequence[int]]) -> Packed:
-    """Return the beginning and its branches as one sequence.
+def token_batches(packs: Sequence[Packed]) -> Iterator[list[int]]:
+    """Yield the numbers of packs to be read together: of about one length, `AT_ONCE` tokens or one pack.
 
-    >>> packed = pack_branches([7, 8], [[1], [2, 3]])
-    >>> packed.tokens.tolist(), packed.positions.tolist(), packed.last.tolist()
-    ([7, 8, 1, 2, 3], [0, 1, 2, 2, 3], [2, 4])
-    >>> packed.sees[3].tolist()
-    [True, True, False, True, False]
+    >>> list(token_batches([Packed((1,) * 600), Packed((1,)), Packed((1,) * 500)]))
+    [[1, 2], [0]]
     """
-    lengths = np.array([len(branch) for branch in branches])
-    start = len(beginning)
-    tokens = np.concatenate([np.asarray(part, np.int64) for part in (beginning, *branches)])
-    positions = np.concatenate([np.arange(start), *(np.arange(start, start + n) for n in lengths)])
-    branch = np.concatenate((np.full(start, -1), np.repeat(np.arange(len(branches)), lengths)))
-    order = np.arange(len(tokens))
-    sees = (order[:, None] >= order) & ((branch == -1) | (branch[:, None] == branch))
-    return Packed(tokens, positions, sees, start + np.cumsum(lengths) - 1)
-
-
-def chat_frame(tokenizer: Any) -> tuple[str, str, str]:
-    """Return what a chat template puts before and after a question, and the space before an answer.
-
-    A tokenizer without a template gets "Answer:", after which words begin with a space.
-    """
-    if not tokenizer.chat_template:
-        return tokenizer.bos_token or "", "\nAnswer:", " "
-    question = [{"role": "user", "content": MARK}]
-    framed = tokenizer.apply_chat_template(question, tokenize=False, add_generation_prompt=True)
-    head, tail = framed.split(MARK)
-    return head, tail, ""
+    some: list[int] = []
+    for number in sorted(range(len(packs)), key=lambda n: packs[n].size):
+        if some and (len(some) + 1) * packs[number].size > AT_ONCE:
+            yield some
+            some = []
+        some.append(number)
+    if some:
+        yield some

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -28,6 +28,8 @@ LONGEST = MOST_TOKENS + 32
 REACTION_PROMPT = 'A person reacted with the words: "{}" The person is'
 PROFILE_PROMPT = 'About a customer: "{}" In short, this person is'
 """Ask SmolLM2 to sum a text up: its state after the last word is what is read."""
+MEAN, FIRST = "mean", "first"
+"""How a sentence's vector is made of the states of its tokens."""
 READING_LAYER = 24
 """The layer of SmolLM2 (of 30) that is read; see docs/decisions/0007-text.md for the comparison."""
 
@@ -59,35 +61,24 @@ class Encoder(Protocol):
         """Return what each profile says of the person, (n, e)."""
 
 
-class BundledEncoder:
-    """MiniLM and SmolLM2 from their packages, each loaded when it is first needed.
+class SentenceModel:
+    """A model of the kind of MiniLM, loaded when it is first needed: vectors of words and of sentences.
 
-    Agents share one, and threads with them: it works for one at a time, as tokenizers do and loading does.
+    Threads may share one: it works for one at a time, as tokenizers do and loading does.
     """
 
-    name = f"minilm-l6-v2, smollm2-135m layer {READING_LAYER}"
-    reading_size = 576
-
-    def __init__(self) -> None:
+    def __init__(self, load: Callable[[], tuple[Any, Any]], size: int, pooling: str = MEAN) -> None:
+        self.size = size
+        self._load, self._pooling = load, pooling
         self._lock = threading.RLock()
         self._pooled: dict[str, Float32Array] = {}
 
     @cached_property
-    def _minilm(self) -> tuple[Any, Any]:
-        return load_minilm()
-
-    @cached_property
-    def _smollm2(self) -> tuple[Any, Any]:
-        model, tokenizer = load_smollm2()
-        tokenizer.padding_side = "right"
-        if tokenizer.pad_token is None:
-            tokenizer.pad_token = tokenizer.eos_token
-        body = model.model
-        body.layers = body.layers[:READING_LAYER]  # the rest is not read
-        return body, tokenizer
+    def _loaded(self) -> tuple[Any, Any]:
+        return self._load()
 
     def words(self, texts: Sequence[str]) -> list[Words]:
-        """Return the words of each text with their vectors: MiniLM's last layer, and its table of words."""
+        """Return the words of each text with their vectors: the model's last layer, and its table of words."""
         found: dict[int, Words] = {}
         for rows, batch in self._alike([text.lower() for text in texts]):
             with self._lock:
@@ -95,12 +86,12 @@ class BundledEncoder:
         return [found[row] for row in range(len(texts))]
 
     def sentences(self, texts: Sequence[str], alike: bool = False) -> Float32Array:
-        """Return MiniLM's sentence vectors, (n, 384): the mean over tokens, of length 1.
+        """Return sentence vectors, (n, d), of length 1.
 
         `alike` puts only texts of as many tokens into a batch, so that each has the vector that it has alone. Those of
         texts whose words were asked for just before are known.
         """
-        vectors = np.empty((len(texts), 384), np.float32)
+        vectors = np.empty((len(texts), self.size), np.float32)
         with self._lock:
             known = {
                 row: self._pooled[text.lower()]
@@ -114,10 +105,62 @@ class BundledEncoder:
         for places, batch in self._alike(rest) if alike else batches(rest):
             rows = [left[place] for place in places]
             with self._lock:
-                tokens = self._tokens(self._minilm[1], batch)
-                states = run(self._minilm[0], tokens).last_hidden_state.numpy()
-            vectors[rows] = pooled(states, tokens["attention_mask"].numpy())
+                tokens = tokenized(self._loaded[1], batch)
+                states = run(self._loaded[0], tokens).last_hidden_state.numpy()
+            vectors[rows] = pooled(states, tokens["attention_mask"].numpy(), self._pooling)
         return vectors
+
+    def _alike(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
+        """Yield row numbers and texts, texts of as many tokens together."""
+        with self._lock:
+            tokens = self._loaded[1](list(texts), truncation=True, max_length=LONGEST)["input_ids"]
+        sizes = np.array([len(each) for each in tokens])
+        for size in np.unique(sizes):
+            same = np.flatnonzero(sizes == size).tolist()
+            for start in range(0, len(same), BATCH):
+                rows = same[start : start + BATCH]
+                yield rows, [texts[row] for row in rows]
+
+    def _words(self, texts: Sequence[str]) -> list[Words]:
+        model, tokenizer = self._loaded
+        tokens = tokenized(tokenizer, texts, return_offsets_mapping=True)
+        offsets = tokens.pop("offset_mapping").numpy()
+        contextual = run(model, tokens).last_hidden_state.numpy()
+        vectors = pooled(contextual, tokens["attention_mask"].numpy(), self._pooling)
+        self._pooled |= zip(texts, vectors, strict=True)
+        while len(self._pooled) > POOLED:
+            del self._pooled[next(iter(self._pooled))]
+        static = model.get_input_embeddings().weight.detach().numpy()[tokens["input_ids"].numpy()]
+        return [gather_words(*row) for row in zip(texts, offsets, contextual, static, strict=True)]
+
+
+class BundledEncoder:
+    """MiniLM and SmolLM2 from their packages, each loaded when it is first needed; agents share one, and threads."""
+
+    name = f"minilm-l6-v2, smollm2-135m layer {READING_LAYER}"
+    reading_size = 576
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._minilm = SentenceModel(load_minilm, size=384)
+
+    @cached_property
+    def _smollm2(self) -> tuple[Any, Any]:
+        model, tokenizer = load_smollm2()
+        tokenizer.padding_side = "right"
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        body = model.model
+        body.layers = body.layers[:READING_LAYER]  # the rest is not read
+        return body, tokenizer
+
+    def words(self, texts: Sequence[str]) -> list[Words]:
+        """Return the words of each text with their vectors: MiniLM's last layer, and its table of words."""
+        return self._minilm.words(texts)
+
+    def sentences(self, texts: Sequence[str], alike: bool = False) -> Float32Array:
+        """Return MiniLM's sentence vectors, (n, 384); see `SentenceModel.sentences`."""
+        return self._minilm.sentences(texts, alike)
 
     def reactions(self, texts: Sequence[str]) -> Float32Array:
         """Return SmolLM2's state after `REACTION_PROMPT`, (n, 576)."""
@@ -127,51 +170,33 @@ class BundledEncoder:
         """Return SmolLM2's state after `PROFILE_PROMPT`, (n, 576)."""
         return self._read(PROFILE_PROMPT, texts)
 
-    def _alike(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
-        """Yield row numbers and texts, texts of as many tokens together."""
-        with self._lock:
-            tokens = self._minilm[1](list(texts), truncation=True, max_length=LONGEST)["input_ids"]
-        sizes = np.array([len(each) for each in tokens])
-        for size in np.unique(sizes):
-            same = np.flatnonzero(sizes == size).tolist()
-            for start in range(0, len(same), BATCH):
-                rows = same[start : start + BATCH]
-                yield rows, [texts[row] for row in rows]
-
     def _read(self, prompt: str, texts: Sequence[str]) -> Float32Array:
         vectors = np.empty((len(texts), self.reading_size), np.float32)
         for rows, batch in batches(texts):
             with self._lock:
                 model, tokenizer = self._smollm2
-                tokens = self._tokens(tokenizer, [prompt.format(self._cut(text)) for text in batch])
+                tokens = tokenized(tokenizer, [prompt.format(self._cut(text)) for text in batch])
                 states = run(model, tokens, output_hidden_states=True).hidden_states[-1].numpy()
             vectors[rows] = states[np.arange(len(batch)), tokens["attention_mask"].sum(1).numpy() - 1]
         return vectors
-
-    def _words(self, texts: Sequence[str]) -> list[Words]:
-        model, tokenizer = self._minilm
-        tokens = self._tokens(tokenizer, texts, return_offsets_mapping=True)
-        offsets = tokens.pop("offset_mapping").numpy()
-        contextual = run(model, tokens).last_hidden_state.numpy()
-        self._pooled |= zip(texts, pooled(contextual, tokens["attention_mask"].numpy()), strict=True)
-        while len(self._pooled) > POOLED:
-            del self._pooled[next(iter(self._pooled))]
-        static = model.embeddings.word_embeddings.weight.detach().numpy()[tokens["input_ids"].numpy()]
-        return [gather_words(*row) for row in zip(texts, offsets, contextual, static, strict=True)]
 
     def _cut(self, text: str) -> str:
         tokenizer = self._smollm2[1]
         tokens = tokenizer(text)["input_ids"]
         return text if len(tokens) <= MOST_TOKENS else str(tokenizer.decode(tokens[:MOST_TOKENS]))
 
-    def _tokens(self, tokenizer: Any, texts: Sequence[str], **options: Any) -> Any:
-        return tokenizer(
-            list(texts), return_tensors="pt", padding=True, truncation=True, max_length=LONGEST, **options
-        )
+
+def tokenized(tokenizer: Any, texts: Sequence[str], **options: Any) -> Any:
+    """Return the tokens of texts, padded to one length."""
+    return tokenizer(
+        list(texts), return_tensors="pt", padding=True, truncation=True, max_length=LONGEST, **options
+    )
 
 
-def pooled(states: Float32Array, mask: npt.NDArray[Any]) -> Float32Array:
-    """Return sentence vectors from the states of tokens (n, T, d): the mean of those that there are, of length 1."""
+def pooled(states: Float32Array, mask: npt.NDArray[Any], pooling: str = MEAN) -> Float32Array:
+    """Return sentence vectors from the states of tokens (n, T, d), of length 1: their mean, or the first."""
+    if pooling == FIRST:
+        return normalised(states[:, 0])
     there = mask[..., None]
     return normalised((states * there).sum(1) / there.sum(1))
 

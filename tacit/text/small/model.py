@@ -17,12 +17,15 @@ import numpy as np
 from tacit.base.arrays import FloatArray
 from tacit.base.changes import Changes
 from tacit.base.saved import Saved
+from tacit.base.validation import check_encodable
 from tacit.decoding.decoder import DecoderSettings
 from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction
 from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
+from tacit.text.settings import BUNDLED
 from tacit.text.small.cache import EncodingCache, default_path
 from tacit.text.small.encoder import Encoder, bundled_encoder
+from tacit.text.small.encoders import find_encoder
 from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.fitting import FittingSettings, fit_text_posterior
 from tacit.text.small.matching import FEATURES
@@ -33,15 +36,19 @@ from tacit.text.small.values import StepValue, fit_value
 
 @dataclass(frozen=True)
 class SmallSettings:
-    """How the small model is fitted."""
+    """How the small model is fitted, and the name of its encoder: see `tacit.text.small.encoders`."""
 
     fitting: FittingSettings = field(default_factory=FittingSettings)
+    encoder: str = BUNDLED
+
+    def __post_init__(self) -> None:
+        check_encodable("the name of the encoder", self.encoder)
 
 
 class SmallModel:
     """The default text model; see `tacit.text.model.TextModel` and the module's docstring.
 
-    `encoder` and `cache` default to the bundled models and the user's cache of encodings.
+    `encoder` and `cache` default to that which the settings name and the user's cache of encodings.
     """
 
     name: ClassVar[str] = "small"
@@ -56,7 +63,10 @@ class SmallModel:
     ) -> None:
         self.horizon = horizon
         self.settings = settings if settings is not None else SmallSettings()
-        self.features = TextFeatures(encoder or bundled_encoder(), cache or EncodingCache(default_path()))
+        named = encoder or (
+            bundled_encoder() if self.settings.encoder == BUNDLED else find_encoder(self.settings.encoder)
+        )
+        self.features = TextFeatures(named, cache or EncodingCache(default_path()))
         self.fitted: TextPosterior | None = None
         self.values: tuple[StepValue | None, ...] = ()
         self.evidence: Evidence | None = None

@@ -33,10 +33,10 @@ class Budget(NamedTuple):
 
 BUDGETS: Mapping[str, Budget] = {
     "small": Budget(),
-    "smol": Budget(exploration=96, learning=160, least_exploration=16, least_learning=16, seeds=1),
+    "smol": Budget(exploration=500, learning=300, least_exploration=16, least_learning=16, seeds=1),
     "paper": Budget(seeds=1),
 }
-"""By model; one from the hub has the budget of `paper`. That of `smol` takes one core about half an hour."""
+"""By model; one from the hub has the budget of `paper`. That of `smol` is meant to end within an hour on two cores."""
 
 LARGE_MODEL_LEARNERS = ("tacit", SMALL_TWIN, "uniform")
 """Who plays where a language model does: each of its episodes costs seconds."""

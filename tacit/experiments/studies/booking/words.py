@@ -34,8 +34,8 @@ SOURCE_WORDS: Mapping[str, str] = {
 
 MODEL_WORDS: Mapping[str, str] = {
     "small": "small: frozen encoders (MiniLM, SmolLM2-135M) under a posterior and a policy of few weights",
-    "smol": "smol: SmolLM2-135M-Instruct, fine-tuned with low-rank adapters",
-    "paper": "paper: Qwen2.5-7B-Instruct for the posterior, Qwen2.5-3B-Instruct for the policy, low-rank adapters",
+    "smol": "smol: SmolLM2-135M-Instruct, heads and low-rank adapters, begun where the small model ends",
+    "paper": "paper: Qwen2.5-7B-Instruct for the posterior, Qwen2.5-3B-Instruct for the policy, as smol",
 }
 
 

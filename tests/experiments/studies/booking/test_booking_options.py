@@ -80,7 +80,7 @@ def test_a_language_model_plays_beside_the_small_one(monkeypatch):
     assert (study.names, study.seeds) == (LARGE_MODEL_LEARNERS, 1)
     scaled = study.scaled(1.0)
     sweep = scaled.sweep
-    assert (sweep.settings.exploration, sweep.episodes, sweep.size) == (96, 160, 256)
+    assert (sweep.settings.exploration, sweep.episodes, sweep.size) == (500, 300, 800)
     models = {name: sweep.settings_of(name).model for name in scaled.names}
     assert models == {"tacit": "smol", "tacit_small": "small", "uniform": "small"}
     assert len({task.fingerprint for task in expand(scaled, 1)}) == 3
