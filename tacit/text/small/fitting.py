@@ -27,7 +27,7 @@ from tacit.text.small.likelihood import (
     rewards_of_taken,
 )
 from tacit.text.small.posterior import Sample, TextPosterior, bayes, log_ratio
-from tacit.text.small.starts import Start, list_starts
+from tacit.text.small.starts import Start, list_starts, taken_evenly
 
 MOST_PARTS = 1 << 16
 """Principal components and steps that may be asked for: encoders have some hundreds, and 100 steps settle."""
@@ -216,7 +216,10 @@ def climb_weights(
     settings: FittingSettings,
     rewards: FloatArray | None,
 ) -> FloatArray:
-    """Return the weights at the summit that is reached from a start, or on the way there after so many steps."""
+    """Return the weights at the summit that is reached from a start, or on the way there after so many steps.
+
+    A start that asks for it is climbed from on rows taken evenly first.
+    """
     hold = hold_of(design, ridge, settings)
 
     def objective(weights: FloatArray) -> tuple[float, FloatArray]:
@@ -228,8 +231,11 @@ def climb_weights(
         away = weights - start.centre
         return float(-value + (hold * away * away).sum()), -slopes + 2 * hold * away
 
-    options = {"maxiter": steps}
-    return np.asarray(minimize(objective, start.weights, jac=True, method="L-BFGS-B", options=options).x)
+    begin, even = start.weights, taken_evenly(design)
+    if start.evenly and not even.all():
+        known = None if rewards is None else rewards[even]
+        begin = climb_weights(design.part(even), start, ridge, steps, settings, known)
+    return np.asarray(minimize(objective, begin, jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
 
 
 def hold_of(design: Design, ridge: float, settings: FittingSettings) -> FloatArray:
