@@ -24,7 +24,7 @@ FIRST_KINDNESS = 2.0
 """Log-odds of a remark one standard deviation out on the component that is taken for kindness."""
 
 FEWEST_EVEN = 20
-"""Rows taken evenly below which nothing is read off them alone: a fit to fewer finds nothing on any development world."""
+"""Rows taken evenly below which nothing is read off them alone: a fit to fewer finds nothing in development worlds."""
 
 
 class Start(NamedTuple):
