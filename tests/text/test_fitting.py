@@ -15,7 +15,9 @@ from tacit.text.small.cache import EncodingCache
 from tacit.text.small.encoder import Words
 from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import (
+    MOST_COMPARED,
     FittingSettings,
+    compared_rows,
     fit_frame,
     fit_text_posterior,
     make_design,
@@ -154,6 +156,18 @@ def test_who_is_contrary_is_not_turned_when_the_policy_is_good(seed):
     sample, _ = world(500, seed=seed, personal=True, echoes=False, explored=150)
     fresh, _ = world(500, seed=9, personal=True, echoes=False)
     assert wins(fit_text_posterior(sample, SETTINGS).posterior, fresh) > 0.85
+
+
+def test_uniform_choices_are_not_lost_among_many_of_a_policy():
+    """Starts are compared on some rows of many: the uniform ones, which tell who is contrary, are among them."""
+    sample, _ = world(9000, seed=1, personal=True, echoes=False, explored=60)
+    rows = compared_rows(make_design(sample, fit_frame(sample, SETTINGS)))
+    assert len(set(rows)) == MOST_COMPARED
+    assert set(range(60)) <= set(rows.tolist())
+    fresh, _ = world(500, seed=9, personal=True, echoes=False)
+    assert wins(fit_text_posterior(sample, SETTINGS).posterior, fresh) > 0.85
+    uniform = world(2000)[0]
+    assert len(compared_rows(make_design(uniform, fit_frame(uniform, SETTINGS)))) == MOST_COMPARED
 
 
 def wins(posterior, sample):

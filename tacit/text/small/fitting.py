@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.saved import LARGEST
-from tacit.base.validation import check_number, check_whole
+from tacit.base.validation import SIMPLEX_TOLERANCE, check_number, check_whole
 from tacit.text.evidence import Evidence
 from tacit.text.small.affinity import Affinity, Projection, fit_components, fit_projection
 from tacit.text.small.likelihood import (
@@ -159,7 +159,7 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
     the best part of the sample ended.
     """
     if len(design) > MOST_COMPARED:
-        some = np.linspace(0, len(design) - 1, MOST_COMPARED).astype(np.int64)
+        some = compared_rows(design)
         return choose_start(design.part(some), settings, None if rewards is None else rewards[some])
     starts = list_starts(design, rewards)
     trials = [try_start(design, start, RIDGES[1], settings, rewards) for start in starts]
@@ -170,6 +170,19 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
         for ridge in (RIDGES[0], RIDGES[2])
     ]
     return max(trials, key=lambda trial: trial.gain)
+
+
+def compared_rows(design: Design) -> IntArray:
+    """Return `MOST_COMPARED` rows, evenly spread; up to half of them are uniform choices if there are as many.
+
+    A policy's choices soon outnumber those that tell most. Which were uniform has nothing to do with what was taken.
+    """
+    uniform = np.abs(design.chance * design.mask.sum(axis=1) - 1) <= SIMPLEX_TOLERANCE
+    even, others = np.flatnonzero(uniform), np.flatnonzero(~uniform)
+    n = min(len(others), MOST_COMPARED - min(len(even), MOST_COMPARED // 2))
+    parts = ((even, MOST_COMPARED - n), (others, n))
+    spread = [rows[np.linspace(0, len(rows) - 1, k).astype(np.int64)] for rows, k in parts if k]
+    return np.sort(np.concatenate(spread))
 
 
 def try_start(
