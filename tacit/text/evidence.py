@@ -19,6 +19,11 @@ LEAST_GAIN = 1e-6
 """Below this a gain is rounding: where everybody says the same, gain and error are nearly 0."""
 TRIALS = 10
 """Fits of which the best is looked at each time."""
+SURELY = 3.0
+"""Standard errors beyond which feedback is said to name the candidate: its meaning is estimated, so there is more than
+chance."""
+MUCH = 0.5
+"""Share of what meaning tells from which on what feedback names is too much to trust the meaning."""
 
 STILL_EXPLORING = Finding(
     "still-exploring",
@@ -31,8 +36,9 @@ UNTESTED = Finding(
     "independence-untested",
     "info",
     "",
-    "Whether people react to the outcome alone, or to what was said whatever came of it (Assumption 2.1), is not "
-    "tested for text; theta and M are not estimated, but taken to be 0.9 and 1.",
+    "Whether people react to the outcome alone, or to what was said whatever came of it (Assumption 2.1), is tested "
+    "for text in one way at most: whether feedback is like the candidate that came before it. Theta and M are not "
+    "estimated, but taken to be 0.9 and 1.",
     "Read some of the sentences that were decoded, and check that they speak of the outcome.",
 )
 
@@ -42,26 +48,37 @@ class Evidence(NamedTuple):
 
     `gain` is what is won, on average, by staking 1 on them, or the mean drop in squared loss (eq. 5); `error` its
     standard error. `looks` counts how often the best of several fits was looked at, this time included; 0 where one
-    fit was looked at once.
+    fit was looked at once. `echo` is what is won beyond that by staking on candidates that feedback is like
+    (`tacit.text.small.echoing`), with its standard error: 0 and 0 where nobody looked.
     """
 
     gain: float
     error: float
     looks: int = 0
+    echo: float = 0.0
+    echo_error: float = 0.0
 
     @staticmethod
     def from_state(saved: Saved, name: str) -> Evidence | None:
-        """Return the evidence that was saved under a name as two numbers, None if None was."""
+        """Return the evidence that was saved under a name as five numbers, None if None was."""
         if not saved.has(name):
             return None
         entries = saved.entries(name)
-        saved.check(len(entries) == 3, name, "a gain, its standard error and a number of looks")
-        return Evidence(entries.number("0"), entries.number("1", 0, math.inf), entries.whole("2"))
+        saved.check(
+            len(entries) == 5, name, "a gain, its standard error, a number of looks, an echo and its error"
+        )
+        error, echo_error = entries.number("1", 0, math.inf), entries.number("4", 0, math.inf)
+        return Evidence(entries.number("0"), error, entries.whole("2"), entries.number("3"), echo_error)
 
     @property
     def found(self) -> bool:
         """Return whether the gain is beyond chance: in 5 % of runs, however often looked at (2.5 % of one look)."""
         return self.gain > max(self.needed * self.error, LEAST_GAIN)
+
+    @property
+    def names_candidate(self) -> bool:
+        """Return whether feedback tells which candidate came before it beyond what it means (Assumption 2.1 fails)."""
+        return self.echo > max(SURELY * self.echo_error, LEAST_GAIN)
 
     @property
     def needed(self) -> float:
@@ -95,6 +112,7 @@ def find_evidence(evidence: Evidence | None) -> Iterator[Finding]:
     if evidence is None:
         return
     told = f"(gain {evidence.gain:.4f}, standard error {evidence.error:.4f})"
+    yield from find_echo(evidence)
     if evidence.found:
         yield Finding(
             "feedback-tells",
@@ -113,4 +131,35 @@ def find_evidence(evidence: Evidence | None) -> Iterator[Finding]:
         f"{told}.",
         "Log more episodes with random last actions, and check that feedback belongs to the episode that it is "
         "logged with and depends on what was done.",
+    )
+
+
+def find_echo(evidence: Evidence) -> Iterator[Finding]:
+    """Yield whether feedback is like the candidate that came before it, beyond what it means; nothing if nobody looked.
+
+    >>> [(f.code, f.severity) for f in find_echo(Evidence(0.2, 0.01, 1, echo=0.15, echo_error=0.01))]
+    [('feedback-names-the-candidate', 'unknown')]
+    """
+    if not evidence.echo_error:
+        return
+    told = f"(gain {evidence.echo:.4f}, standard error {evidence.echo_error:.4f})"
+    if not evidence.names_candidate:
+        yield Finding(
+            "feedback-names-nothing",
+            "info",
+            "",
+            f"What people say is no more like the candidate they were given than what it means would make it {told}.",
+            "Nothing needs to be done.",
+        )
+        return
+    much = evidence.echo >= MUCH * evidence.gain
+    yield Finding(
+        "feedback-names-the-candidate",
+        "unknown" if much else "caution",
+        "",
+        f"What people say is like the candidate they were given {told}, beyond what it is taken to mean: they take its "
+        "words up, whatever they think of it (Assumption 2.1)"
+        + (", and that tells nearly as much of the candidate as the meaning does." if much else "."),
+        "Find out the outcome of some episodes and hold them against what was decoded, or ask for feedback that is "
+        "about the outcome alone.",
     )

@@ -15,7 +15,9 @@ from tacit.text.small.cache import EncodingCache
 from tacit.text.small.encoder import Words
 from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import (
+    MOST_COMPARED,
     FittingSettings,
+    compared_rows,
     fit_frame,
     fit_text_posterior,
     make_design,
@@ -31,15 +33,23 @@ SETTINGS = FittingSettings()
 ITEMS = 12
 
 
-def world(n=400, seed=0, personal=False, sign=1.0, noise=0.3, echoes=True):
+def world(n=400, seed=0, personal=False, sign=1.0, noise=0.3, echoes=True, explored=None):
     """Return a sample with a known truth and its rewards: one of five candidates is right, in a third of the states.
 
     Right is the candidate whose words fit (with sign -1 those that fit least) or, where nothing `echoes`, the one that
-    goes with what was asked: request i wants item i, whose vector has nothing of the request's.
+    goes with what was asked: request i wants item i, whose vector has nothing of the request's. After as many as are
+    `explored`, a policy takes what is right in nine of ten.
     """
     chance = np.random.default_rng(seed)
     right, good = chance.integers(5, size=n), chance.random(n) < (1 / 3 if echoes else 1)
     rows, taken = np.arange(n), chance.integers(5, size=n)
+    likely = np.full(n, 0.2)
+    if explored is not None:
+        knows = (rows >= explored) & (
+            chance.random(n) < 0.875
+        )  # the others are drawn evenly: 0.9 and 0.025 in all
+        taken = np.where(knows, right, taken)
+        likely = np.where(rows < explored, 0.2, np.where(taken == right, 0.9, 0.025))
     match = 0.3 + 0.1 * chance.standard_normal((n, 5, len(FEATURES)))
     match[rows, right] += sign * 0.5 * echoes
     offer = chance.permuted(np.tile(np.arange(ITEMS), (n, 1)), axis=1)[:, :5]
@@ -56,8 +66,8 @@ def world(n=400, seed=0, personal=False, sign=1.0, noise=0.3, echoes=True):
     reading[:, 0] += kind
     profile = 0.2 * chance.standard_normal((n, 6)) if personal else np.zeros((n, 6))
     profile[:, 1] += plain * personal
-    mask, uniform = np.ones((n, 5), bool), np.full(n, 0.2)
-    return Sample(match, mask, offer, items, said, state, reading, profile, taken, uniform), reward
+    mask = np.ones((n, 5), bool)
+    return Sample(match, mask, offer, items, said, state, reading, profile, taken, likely), reward
 
 
 def test_log_ratio_as_the_mixture_says():
@@ -138,6 +148,26 @@ def test_what_goes_with_what_is_learned_where_nothing_echoes(personal):
     lost, control = fit_text_posterior(replace(sample, reading=sample.reading[order]), SETTINGS)
     assert not control.found
     assert wins(lost, fresh) < 0.4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_is_contrary_is_not_turned_when_the_policy_is_good(seed):
+    """Rewards are the majority of what a good policy hears: they say nothing of who means the opposite."""
+    sample, _ = world(500, seed=seed, personal=True, echoes=False, explored=150)
+    fresh, _ = world(500, seed=9, personal=True, echoes=False)
+    assert wins(fit_text_posterior(sample, SETTINGS).posterior, fresh) > 0.85
+
+
+def test_uniform_choices_are_not_lost_among_many_of_a_policy():
+    """Starts are compared on some rows of many: the uniform ones, which tell who is contrary, are among them."""
+    sample, _ = world(9000, seed=1, personal=True, echoes=False, explored=60)
+    rows = compared_rows(make_design(sample, fit_frame(sample, SETTINGS)))
+    assert len(set(rows)) == MOST_COMPARED
+    assert set(range(60)) <= set(rows.tolist())
+    fresh, _ = world(500, seed=9, personal=True, echoes=False)
+    assert wins(fit_text_posterior(sample, SETTINGS).posterior, fresh) > 0.85
+    uniform = world(2000)[0]
+    assert len(compared_rows(make_design(uniform, fit_frame(uniform, SETTINGS)))) == MOST_COMPARED
 
 
 def wins(posterior, sample):

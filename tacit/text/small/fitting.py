@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.saved import LARGEST
-from tacit.base.validation import check_number, check_whole
+from tacit.base.validation import SIMPLEX_TOLERANCE, check_number, check_whole
 from tacit.text.evidence import Evidence
 from tacit.text.small.affinity import Affinity, Projection, fit_components, fit_projection
 from tacit.text.small.likelihood import (
@@ -27,7 +27,7 @@ from tacit.text.small.likelihood import (
     rewards_of_taken,
 )
 from tacit.text.small.posterior import Sample, TextPosterior, bayes, log_ratio
-from tacit.text.small.starts import Start, list_starts
+from tacit.text.small.starts import Start, list_starts, taken_evenly
 
 MOST_PARTS = 1 << 16
 """Principal components and steps that may be asked for: encoders have some hundreds, and 100 steps settle."""
@@ -159,7 +159,7 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
     the best part of the sample ended.
     """
     if len(design) > MOST_COMPARED:
-        some = np.linspace(0, len(design) - 1, MOST_COMPARED).astype(np.int64)
+        some = compared_rows(design)
         return choose_start(design.part(some), settings, None if rewards is None else rewards[some])
     starts = list_starts(design, rewards)
     trials = [try_start(design, start, RIDGES[1], settings, rewards) for start in starts]
@@ -170,6 +170,19 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
         for ridge in (RIDGES[0], RIDGES[2])
     ]
     return max(trials, key=lambda trial: trial.gain)
+
+
+def compared_rows(design: Design) -> IntArray:
+    """Return `MOST_COMPARED` rows, evenly spread; up to half of them are uniform choices if there are as many.
+
+    A policy's choices soon outnumber those that tell most. Which were uniform has nothing to do with what was taken.
+    """
+    uniform = np.abs(design.chance * design.mask.sum(axis=1) - 1) <= SIMPLEX_TOLERANCE
+    even, others = np.flatnonzero(uniform), np.flatnonzero(~uniform)
+    n = min(len(others), MOST_COMPARED - min(len(even), MOST_COMPARED // 2))
+    parts = ((even, MOST_COMPARED - n), (others, n))
+    spread = [rows[np.linspace(0, len(rows) - 1, k).astype(np.int64)] for rows, k in parts if k]
+    return np.sort(np.concatenate(spread))
 
 
 def try_start(
@@ -216,7 +229,10 @@ def climb_weights(
     settings: FittingSettings,
     rewards: FloatArray | None,
 ) -> FloatArray:
-    """Return the weights at the summit that is reached from a start, or on the way there after so many steps."""
+    """Return the weights at the summit that is reached from a start, or on the way there after so many steps.
+
+    A start that asks for it is climbed from on rows taken evenly first.
+    """
     hold = hold_of(design, ridge, settings)
 
     def objective(weights: FloatArray) -> tuple[float, FloatArray]:
@@ -228,8 +244,11 @@ def climb_weights(
         away = weights - start.centre
         return float(-value + (hold * away * away).sum()), -slopes + 2 * hold * away
 
-    options = {"maxiter": steps}
-    return np.asarray(minimize(objective, start.weights, jac=True, method="L-BFGS-B", options=options).x)
+    begin, even = start.weights, taken_evenly(design)
+    if start.evenly and not even.all():
+        known = None if rewards is None else rewards[even]
+        begin = climb_weights(design.part(even), start, ridge, steps, settings, known)
+    return np.asarray(minimize(objective, begin, jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
 
 
 def hold_of(design: Design, ridge: float, settings: FittingSettings) -> FloatArray:

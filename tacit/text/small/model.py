@@ -24,6 +24,7 @@ from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
 from tacit.text.settings import BUNDLED
 from tacit.text.small.cache import EncodingCache, default_path
+from tacit.text.small.echoing import measure_echo
 from tacit.text.small.encoder import Encoder, bundled_encoder
 from tacit.text.small.encoders import find_encoder
 from tacit.text.small.features import TextFeatures, unique
@@ -137,8 +138,7 @@ class SmallModel:
         model = copy.copy(self)  # features and cache are shared
         model.looks += 1
         model.fitted, evidence = fit_text_posterior(sample, self.settings.fitting, known, model.looks)
-        was_found = self.evidence is not None and self.evidence.found
-        model.evidence = self.evidence if was_found else evidence
+        model.evidence = self._weigh(evidence, model.fitted, sample, [each.feedback for each in reactions])
         model.values = model._fit_values(reactions, sample, known)
         return model
 
@@ -201,6 +201,16 @@ class SmallModel:
         if self.fitted is None:
             raise ValueError("there is a posterior after `fit`, and this model was not fitted; explore first")
         return self.fitted
+
+    def _weigh(
+        self, evidence: Evidence | None, fitted: TextPosterior, sample: Sample, feedback: Sequence[str]
+    ) -> Evidence | None:
+        """Return the evidence of a fit, or that which was found before, with what is known of echo now."""
+        kept = self.evidence if self.evidence is not None and self.evidence.found else evidence
+        if kept is None or evidence is None:
+            return kept
+        echo = measure_echo(self.features, fitted, sample, feedback)
+        return kept if echo is None else kept._replace(echo=echo.gain, echo_error=echo.error)
 
     def _is_last(self, conversation: Conversation) -> bool:
         return len(conversation.exchanges) >= self.horizon - 1

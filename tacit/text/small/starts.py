@@ -1,7 +1,9 @@
 """Where fits of the text posterior begin: the likelihood has several summits, and each start leads to one.
 
 What echoes the request is right, and remarks go with that; the remarks' leading component is kindness, or unkindness;
-or each person is as contrary as they say the commoner kind of thing, since rewards are the minority.
+or each person is as contrary as they say the commoner kind of thing, since rewards are the minority. That they are
+where candidates are taken evenly, and no longer where a policy takes the right ones: so who is contrary is read off
+choices that were no likelier than chance, and the fit is made to these before it is made to all.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.validation import SIMPLEX_TOLERANCE
 from tacit.text.small.likelihood import SURE, Design, believed_of, rewards_of_taken
 
 FIRST_WEIGHT = 4.0
@@ -20,12 +23,16 @@ FIRST_GOODNESS, FIRST_PLAINNESS = 1.0, 2.0
 FIRST_KINDNESS = 2.0
 """Log-odds of a remark one standard deviation out on the component that is taken for kindness."""
 
+FEWEST_EVEN = 20
+"""Rows taken evenly below which nothing is read off them alone: a fit to fewer finds nothing in development worlds."""
+
 
 class Start(NamedTuple):
-    """Where a fit begins, and what its ridges hold it to."""
+    """Where a fit begins, what its ridges hold it to, and whether it is made first to the rows taken evenly."""
 
     weights: FloatArray
     centre: FloatArray
+    evenly: bool = False
 
 
 def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
@@ -41,9 +48,19 @@ def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
     starts = [Start(read_as(design, centre, along), centre) for centre, along in placed]
     if design.profiled.any():
         starts += [
-            Start(contrary(design, read_as(design, centre, leading)), centre) for centre in (echo, nothing)
+            Start(contrary(design, read_as(design, centre, leading)), centre, evenly=True)
+            for centre in (echo, nothing)
         ]
     return starts
+
+
+def taken_evenly(design: Design) -> BoolArray:
+    """Return which candidates were taken with no more than an even chance, (n,): uniform choices, and unlikely ones.
+
+    At most one in K - 1 of them is right, whoever chose. All rows where there are too few such.
+    """
+    even = design.chance * design.mask.sum(axis=1) <= 1 + SIMPLEX_TOLERANCE
+    return np.asarray(even | (even.sum() < FEWEST_EVEN))
 
 
 def first_weights(design: Design, echo: float) -> FloatArray:
@@ -65,9 +82,9 @@ def read_as(design: Design, weights: FloatArray, along: FloatArray) -> FloatArra
 def contrary(design: Design, weights: FloatArray) -> FloatArray:
     """Return the weights with people the more contrary the more of what they say is called kind.
 
-    Rewards are the minority: who says mostly kind things means the opposite.
+    Rewards are the minority where candidates are taken evenly: who says mostly kind things there means the opposite.
     """
-    parts, those = design.split(weights.copy()), design.profiled
+    parts, those = design.split(weights.copy()), design.profiled & taken_evenly(design)
     kindness = np.tanh(believed_of(design, weights).ratio)
     parts[4][:] = -2 * FIRST_PLAINNESS * regress_ridge(design.profile[those], kindness[those], 1.0)
     return np.concatenate(parts)
