@@ -2,7 +2,7 @@
 
 The process is begun with the first task and kept for the next. What it is given and gives back goes through a pipe of
 this program's own. Another pipe carries nothing: when it is closed, by `stop` or because this program was killed, the
-process ends, whatever it is at.
+process ends, whatever it is at. It gives way to this one, whose decisions come first.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+GIVE_WAY = 10
+"""By how much the process is nicer than this one."""
 MOST_TRIES = 3
 """How often a task is begun whose process was killed: by a system that is short of memory, for one."""
 
@@ -90,13 +93,15 @@ class Beside(Generic[T]):
         if self._pool is None:
             spawn = get_context("spawn")
             heard, self._line = spawn.Pipe(duplex=False)
-            self._pool = ProcessPoolExecutor(1, spawn, _end_with, (heard,))
+            self._pool = ProcessPoolExecutor(1, spawn, _stand_beside, (heard,))
         work, arguments = self._asked
         self._task, self._tries = self._pool.submit(work, *arguments), self._tries + 1
 
 
-def _end_with(line: Connection) -> None:
-    """End this process as soon as nobody is at the other end of a pipe; what it is at is lost."""
+def _stand_beside(line: Connection) -> None:
+    """Let this process give way, and end as soon as nobody is at the other end of a pipe; what it is at is lost."""
+    with suppress(AttributeError, OSError):  # there is no niceness on Windows
+        os.nice(GIVE_WAY)
 
     def wait() -> None:
         line.poll(None)  # nothing is ever said, so it is over

@@ -9,9 +9,7 @@ again, at the same place.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, TypeGuard
 
 from tacit.agent import Agent
@@ -25,8 +23,6 @@ from tacit.text.models import restore_model
 from tacit.text.settings import TextSettings
 from tacit.text.stages import TextExploration, TextLearning, TextStage, fit_reactions
 
-GIVE_WAY = 10
-"""By how much a fit is nicer than the service: decisions come first."""
 AGAIN = 1.2
 """How many times more reactions there must be before a fit that went wrong is made again."""
 
@@ -52,7 +48,7 @@ class TalkFits:
         n = len(stage.reactions)
         if stage.is_due and n >= self._not_before and not self._beside.busy:
             self._given, self._not_before = n, 0
-            told = stage.settings.to_json(), stage.model.to_state(), list(stage.reactions), GIVE_WAY
+            told = stage.settings.to_json(), stage.model.to_state(), list(stage.reactions)
             self._beside.begin(fit_talk, *told)
         return None
 
@@ -72,12 +68,8 @@ def follow(stage: TextStage, fitted: ModelState, n: int) -> TextStage:
     return stage.take_up(restore_model(stage.settings.model, fitted), n)
 
 
-def fit_talk(
-    settings: dict[str, Any], model: ModelState, reactions: Sequence[Reaction], niceness: int = 0
-) -> ModelState:
+def fit_talk(settings: dict[str, Any], model: ModelState, reactions: Sequence[Reaction]) -> ModelState:
     """Return a model fitted to these reactions, as it is saved."""
-    with suppress(AttributeError, OSError):  # there is no niceness on Windows
-        os.nice(niceness)
     chosen = TextSettings.from_json(settings)
     return fit_reactions(chosen, restore_model(chosen.model, model), reactions).to_state()
 

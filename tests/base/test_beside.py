@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 from dying import die
 
-from tacit.base.beside import Beside
+from tacit.base.beside import GIVE_WAY, Beside
 
 
 def wait_for(beside):
@@ -79,3 +79,10 @@ def is_alive(pid):
     except ProcessLookupError:
         return False
     return True
+
+
+def test_the_process_gives_way_and_no_more_with_every_task(beside):
+    here = os.nice(0)
+    for _ in range(2):
+        beside.begin(os.nice, 0)
+        assert beside.wait() == min(here + GIVE_WAY, 19)

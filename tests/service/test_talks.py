@@ -32,7 +32,7 @@ class Later:
     def done(self):
         return self.busy and Later.now
 
-    def begin(self, work, settings, model, reactions, niceness):
+    def begin(self, work, settings, model, reactions):
         self.work = (work, settings, model, reactions)
 
     def wait(self):
