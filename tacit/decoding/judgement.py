@@ -16,7 +16,7 @@ words of type 1 at most as often as is said after any action, and those who are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -36,8 +36,16 @@ from tacit.decoding.orientation import (
     turn_odds,
 )
 from tacit.decoding.posterior import ideal_posterior
-from tacit.decoding.power import expected_gain, gain_wanted, telling_alone, telling_of, what_may_hide
-from tacit.decoding.word_types import Readings, WordTypes, fit_types, soften
+from tacit.decoding.power import (
+    NEARLY,
+    expected_gain,
+    gain_wanted,
+    nearly_found,
+    telling_alone,
+    telling_of,
+    what_may_hide,
+)
+from tacit.decoding.word_types import Readings, WordTypes, read_both_ways
 
 UNKNOWN, HETEROGENEOUS, HOMOGENEOUS = "unknown", "heterogeneous", "homogeneous"
 """The kinds of a last state in a context (Assumption 2.3); unknown until there are tuples enough to tell."""
@@ -50,10 +58,6 @@ LEAST_SEEN = 0.5
 """Log odds that sum f is taken to say of the orientation at least: it may be as far from K/2 as one error."""
 SETTLED_BELOW = 0.5
 """A place in which nothing was found is settled once its best action could not earn more than this, unseen."""
-
-
-NEARLY = 0.01
-"""Where feedback tells nothing, one place in a hundred seems to have been nearly found at this p-value."""
 
 
 @dataclass(frozen=True)
@@ -197,15 +201,6 @@ Judgements = Mapping[tuple[int, int], Judgement]
 """What was judged of each (ending, context), or context group."""
 
 
-@dataclass(frozen=True)
-class Constants:
-    """The constants of Assumption 2.3 over all heterogeneous states: the least theta, the largest M."""
-
-    theta: Interval
-    M: Interval
-    sigma: Interval
-
-
 def judge(
     counts: FloatArray,
     c: float,
@@ -228,7 +223,7 @@ def judge(
     tuples = counts.sum(axis=0)
     if tuples.min() < settings.least_each:
         return _featureless(UNKNOWN, counts, 1.0, c, 1.0)
-    readings = read_words(counts, settings) if readings is None else readings
+    readings = read_both_ways(counts, max(NEARLY, settings.significance)) if readings is None else readings
     types = readings.types
     if types.p_value < settings.significance:
         return replace(_heterogeneous(counts, readings.choose(between), settings), readings=readings)
@@ -236,30 +231,6 @@ def judge(
     hope = max(hidden.hope, nearly_found(readings), c)
     found = _featureless(HOMOGENEOUS, counts, types.p_value, c, hope)
     return replace(found, needs=hidden.needs, readings=readings)
-
-
-def read_words(counts: FloatArray, settings: JudgementSettings) -> Readings:
-    """Return how counts (Y, K) are read; with positions between only where something was found, or nearly."""
-    types = fit_types(counts)
-    return soften(counts, types) if types.p_value < max(NEARLY, settings.significance) else Readings(types)
-
-
-def nearly_found(readings: Readings) -> float:
-    """Return what the best action of a place may be worth in which something was nearly found, otherwise 0.
-
-    It is what it seems to be, times how likely feedback depends on the action there: a p-value p speaks for that by at
-    most 1 to -e p log p (Sellke, Bayarri and Berger 2001).
-
-    >>> nearly, hardly = np.array([[22.0, 9.0], [8.0, 21.0]]), np.array([[15.0, 14.0], [15.0, 16.0]])
-    >>> [round(nearly_found(read_words(counts, JudgementSettings())), 2) for counts in (nearly, hardly)]
-    [0.67, 0.0]
-    """
-    p = readings.types.p_value
-    if p >= NEARLY:
-        return 0.0
-    f = readings.choose().f
-    likely = 1 + math.e * p * math.log(p) if p > 0 else 1.0
-    return likely * float(f.max() if f.sum() <= len(f) / 2 else 1 - f.min())
 
 
 def turn(judgement: Judgement, odds: float, overlapping: bool, settings: JudgementSettings) -> Judgement:
@@ -312,25 +283,6 @@ def tuples_wanted(judgement: Judgement, settings: JudgementSettings) -> float:
         shown, asked = (expected_gain(each, theta, 0) for theta in (judgement.hope, SETTLED_BELOW))
         all_told = max(gain_wanted(K, 0.0, settings.significance), tuples * shown, judgement.needs) / asked
     return float(max(all_told - tuples, (settings.least_each - judgement.tuples.min()) * K, 1.0))
-
-
-def estimate_constants(judgements: Iterable[Judgement], level: float = LEVEL) -> Constants | None:
-    """Return the constants over all settled heterogeneous judgements, None if there is none.
-
-    The intervals hold for all of them at once (Bonferroni), hence for the least theta and the largest M.
-    """
-    found = [each for each in judgements if each.kind == HETEROGENEOUS and each.settled]
-    if not found:
-        return None
-    each = 1 - (1 - level) / len(found)
-    thetas = [judgement.theta(each) for judgement in found]
-    Ms = [judgement.M(each) for judgement in found]
-    sigmas = [judgement.sigma(each) for judgement in found]
-    return Constants(
-        theta=Interval(*(min(column) for column in zip(*thetas, strict=True))),
-        M=Interval(*(max(column) for column in zip(*Ms, strict=True))),
-        sigma=Interval(*(min(column) for column in zip(*sigmas, strict=True))),
-    )
 
 
 def decode_all(f: FloatArray, phi: FloatArray, tuples: FloatArray) -> FloatArray:

@@ -118,6 +118,12 @@ class Readings(NamedTuple):
         return self.types._replace(overlaps=self.softened.overlaps, between=self.softened.between)
 
 
+def read_both_ways(counts: FloatArray, below: float) -> Readings:
+    """Return how counts (Y, K) are read; with positions between only where the p-value of two types is below this."""
+    types = fit_types(counts)
+    return soften(counts, types) if types.p_value < below else Readings(types)
+
+
 def soften(counts: FloatArray, types: WordTypes) -> Readings:
     """Return the two types that were fitted to counts (Y, K), and beside them words with positions between."""
     seen = counts.sum(axis=1) > 0

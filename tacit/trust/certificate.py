@@ -21,6 +21,7 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.base.saved import LARGEST, Saved
+from tacit.decoding.constants import estimate_constants
 from tacit.decoding.counts import SeenCounts, without_unmet_silence
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -28,7 +29,6 @@ from tacit.decoding.judgement import (
     UNKNOWN,
     Judgements,
     JudgementSettings,
-    estimate_constants,
     judge,
 )
 from tacit.decoding.posterior import ideal_posterior

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.base.arrays import FloatArray, IntArray
+from tacit.decoding.constants import estimate_constants
 from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
@@ -22,7 +23,6 @@ from tacit.decoding.judgement import (
     HOMOGENEOUS,
     Judgements,
     JudgementSettings,
-    estimate_constants,
 )
 from tacit.decoding.orientation import Beliefs
 from tacit.decoding.together import judge_all

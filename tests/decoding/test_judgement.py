@@ -6,6 +6,7 @@ from drawn_counts import draw_counts
 from scipy.stats import binomtest
 
 from tacit.agent import Agent
+from tacit.decoding.constants import estimate_constants
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -13,7 +14,6 @@ from tacit.decoding.judgement import (
     UNKNOWN,
     JudgementSettings,
     decode_all,
-    estimate_constants,
     judge,
     posterior_reward,
     proportion_intervals,

@@ -1,5 +1,7 @@
 """The stage for contexts that cannot be counted one by one: vectors, records, many labels, vectors as feedback."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -206,6 +208,7 @@ def test_fits_beside_are_replayed_by_what_was_adopted_when():
     stage = agent.stage
     while not stage.fits:
         assert len(played) < 60_000, "no fit was ever adopted"
+        time.sleep(0.05)  # a fit beside gives way to this process, which has all to do
         played = np.concatenate([played, play(agent, people, 200)])
         stage = agent.stage
     stage.stop()

@@ -85,7 +85,7 @@ class SmallModel:
         """
         self.features.match([pair for pair in pairs if self._is_last(pair[0])], progress)
         texts = (text for talk, offered in pairs for text in (*texts_of(talk), *offered))
-        self.features.sentences(unique(text for text in texts if text), progress)
+        self.features.sentences(unique(text for text in (*texts, *feedback) if text), progress)
         self.features.profiles([pair[0].context.profile for pair in pairs], progress)
         self.features.reactions(unique(feedback), progress)
 
