@@ -8,7 +8,7 @@ that cannot tell by themselves are read by what words mean elsewhere (`tacit.dec
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from tacit.decoding.counts import PlaceIndex, RunningCounts, SeenCounts
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
     HOMOGENEOUS,
+    UNKNOWN,
     Judgement,
     JudgementSettings,
     judge,
@@ -155,9 +156,7 @@ class Places:
         groups = beliefs.differing(self.beliefs, self._shape[1])
         if self._layout.ends_early:  # what words mean in common rested on the forgotten, too
             groups |= {at[1] for at in places}
-        known_of = {
-            at: self._known(at) for at in self._found if at not in places and at[1] in groups
-        } | reread
+        known_of = {at: self._known(at) for at in self._in(groups) if at not in places} | reread
         renewed = {at: self._renew(at, each, leanings, beliefs) for at, each in known_of.items()}
         if self._layout.ends_early:
             renewed |= self._read_alike(known_of, renewed, places)
@@ -258,8 +257,7 @@ class Places:
         if self._layout.ends_early or self._layout.retired:
             changes.append(put(self._left_out, place, left_out))
         differing = beliefs.differing(self.beliefs, self._shape[1])
-        known_of = {other: self._known(other) for other in self._found if other[1] in differing}
-        known_of |= here
+        known_of = {other: self._known(other) for other in self._in(differing)} | here
         renewed = {at: self._renew(at, each, leanings, beliefs) for at, each in known_of.items()}
         if self._layout.ends_early:
             renewed |= self._read_alike(known_of, renewed)
@@ -308,6 +306,10 @@ class Places:
         K = int(self._layout.endings.n_actions[place[0]])
         left_out = self._left_out.get(place, np.zeros(K, dtype=np.bool_))
         return Known(self._found[place], self._judged.table(*place)[:, :K], left_out)
+
+    def _in(self, groups: Collection[int]) -> list[PlaceIndex]:
+        """Return the places of some context groups that beliefs bear on: of the others nothing is known yet."""
+        return [at for at, found in self._found.items() if at[1] in groups and found.kind != UNKNOWN]
 
     def _renew(
         self, place: PlaceIndex, known: Known, leanings: Leanings, beliefs: Beliefs
