@@ -76,20 +76,28 @@ def what_may_hide(counts: FloatArray, gain: float, significance: float, telling:
 def nearly_found(readings: Readings) -> float:
     """Return what the best action of a place may be worth in which something was nearly found, otherwise 0.
 
-    It is what it seems to be, times how likely feedback depends on the action there: a p-value p speaks for that by at
-    most 1 to -e p log p (Sellke, Bayarri and Berger 2001).
+    It is what it seems to be, times how likely feedback depends on the action there.
 
     >>> from tacit.decoding.word_types import read_both_ways
     >>> nearly, hardly = np.array([[22.0, 9.0], [8.0, 21.0]]), np.array([[15.0, 14.0], [15.0, 16.0]])
     >>> [round(nearly_found(read_both_ways(counts, NEARLY)), 2) for counts in (nearly, hardly)]
     [0.67, 0.0]
     """
-    p = readings.types.p_value
-    if p >= NEARLY:
+    likely = likely_found(readings.types.p_value)
+    if not likely:
         return 0.0
     f = readings.choose().f
-    likely = 1 + math.e * p * math.log(p) if p > 0 else 1.0
     return likely * float(f.max() if f.sum() <= len(f) / 2 else 1 - f.min())
+
+
+def likely_found(p: float) -> float:
+    """Return how likely feedback depends on the action of a place where something was nearly found, otherwise 0.
+
+    A p-value p speaks for that by at most 1 to -e p log p (Sellke, Bayarri and Berger 2001).
+    """
+    if p >= NEARLY:
+        return 0.0
+    return 1 + math.e * p * math.log(p) if p > 0 else 1.0
 
 
 def is_faint(telling: float) -> bool:

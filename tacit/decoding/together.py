@@ -6,6 +6,7 @@ places are read by what words mean in the others of their group (`tacit.decoding
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,9 +22,11 @@ from tacit.decoding.judgement import (
     Judgement,
     JudgementSettings,
     judge,
+    smoothed_variance,
     turn,
 )
-from tacit.decoding.orientation import Beliefs, Leanings
+from tacit.decoding.orientation import Beliefs, Leanings, lean
+from tacit.decoding.power import is_faint, likely_found
 from tacit.problem.layout import Layout
 
 UNKNOWN_TELLING = (1.0, 1 / 16)
@@ -92,9 +95,26 @@ def turn_by(
     judgement: Judgement, at: PlaceIndex, leanings: Leanings, beliefs: Beliefs, settings: JudgementSettings
 ) -> Judgement:
     """Return what was found of a place as it is where these beliefs hold."""
+    if judgement.kind == HOMOGENEOUS and at[1] in beliefs.overlapping and is_faint(telling_by(beliefs)[0]):
+        return guess(judgement, at[1] in beliefs.between)
     if judgement.kind != HETEROGENEOUS:
         return judgement
     return turn(judgement, leanings.odds(at, beliefs), at[1] in beliefs.overlapping, settings)
+
+
+def guess(judgement: Judgement, between: bool) -> Judgement:
+    """Return a homogeneous judgement with its actions worth what they seem to be, if something was nearly found there.
+
+    That is what they are either way round, by how likely that is where words overlap, times how likely feedback depends
+    on the action at all. A guess is played where nothing is known to earn more, and no place is understood for it.
+    """
+    if judgement.readings is None or not (likely := likely_found(judgement.readings.types.p_value)):
+        return judgement
+    f = judgement.readings.choose(between).f
+    f = 1 - f if f.sum() > len(f) / 2 else f
+    odds = lean(f, np.sqrt(smoothed_variance(f, judgement.tuples))).standing
+    rewarded = 1 / (1 + math.exp(-odds))
+    return replace(judgement, expected=likely * (rewarded * f + (1 - rewarded) * (1 - f)), guessed=True)
 
 
 def telling_by(beliefs: Beliefs) -> tuple[float, ...]:

@@ -347,7 +347,7 @@ class Places:
         """Return a judgement written down, before and after it is turned, as planning and decoding need it."""
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
         worth, tuples = np.zeros(self._shape[3]), float(judgement.tuples.sum())
-        if judgement.settled:
+        if judgement.settled or judgement.guessed:
             worth[: len(judgement.expected)] = judgement.worth
         return (
             put(self._found, place, found),

@@ -171,3 +171,29 @@ def test_control_where_words_are_exclusive_hope_is_of_rewards():
     tell(places, (0, 0), [0.0, 0.5, 0.0, 0.0], 600, generator)
     assert 0 not in places.beliefs.overlapping
     assert places.outlook(0).hope[1] == 1.0
+
+
+def nearly_found(flips: tuple[float, float]) -> Places:
+    """Return places of which one is understood, and something was nearly found in the other."""
+    generator, places = np.random.default_rng(4), places_of(endings=2)
+    tell(places, (0, 0), [0.0, 0.95, 0.0, 0.0], 6000, generator, flips=flips)
+    while not places.counts.tuples(1, 0) or not 1e-4 <= places.judgements[1, 0].p_value < 1e-3:
+        tell(places, (1, 0), [0.0, 0.0, 0.9, 0.0], 1, generator, flips=flips)
+        assert places.counts.tuples(1, 0) < 6000
+    return places
+
+
+def test_where_feedback_is_faint_what_was_nearly_found_is_played_as_it_seems():
+    places = nearly_found((0.4, 0.4))
+    assert places.judgements[1, 0].kind == HOMOGENEOUS
+    assert not places.settled[1, 0]
+    assert places.worth[1, 0].argmax() == 2
+    again = places_of(endings=2)
+    again.restore(places.to_state())
+    np.testing.assert_array_equal(again.worth, places.worth)
+
+
+def test_control_where_feedback_tells_much_what_was_nearly_found_is_only_hoped_for():
+    places = nearly_found((0.0, 0.0))
+    assert places.hope[1, 0] > 0.5
+    assert not places.worth[1, 0].any()
