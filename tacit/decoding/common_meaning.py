@@ -35,6 +35,9 @@ AGREEMENT = 0.8
 EXPLAINED = 0.9
 """The share of what words tell of columns that two types must say: where words mean the same everywhere it is all, and
 where they do not, a half to four fifths."""
+DOUBTED = 0.05
+"""A heterogeneous ending that is more likely than this the other way round does not say what words mean: where several
+actions lead to the same good end, the one that does not stands out."""
 ERRORS = 2.0
 """Standard errors by which the share of good words may fall short of what an ending is worth."""
 PRIOR = 5
@@ -63,7 +66,7 @@ def find_common_meaning(
     if types.p_value >= settings.significance or types.gain < EXPLAINED * told_by_words(table):
         return None
     phi = np.round(types.positions)
-    own = [(j.phi, counts.sum(axis=1)) for j, counts in known if j.kind == HETEROGENEOUS and j.settled]
+    own = [(j.phi, counts.sum(axis=1)) for j, counts in known if says_which(j)]
     if not own:
         return phi if types.f.sum() < len(columns) / 2 else 1 - phi
     said = sum(float(n.sum()) for _, n in own)
@@ -71,6 +74,11 @@ def find_common_meaning(
     if max(agreement, 1 - agreement) < AGREEMENT:
         return None
     return phi if agreement >= AGREEMENT else 1 - phi
+
+
+def says_which(judgement: Judgement) -> bool:
+    """Return whether it is known of an ending, from its own tuples, which of its words mean a reward."""
+    return judgement.kind == HETEROGENEOUS and judgement.settled and judgement.doubt <= DOUBTED
 
 
 def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c: float) -> Judgement:
