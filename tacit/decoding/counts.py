@@ -312,6 +312,15 @@ class RunningCounts:
         )
 
 
+def restore_outcomes(shape: tuple[int, int, int, int], saved: Saved) -> SeenCounts:
+    """Return the saved known outcomes of each (s, x, y)."""
+    S, G, Y, _ = shape
+    cells = saved.indices("cells", S * G * Y * 2)
+    numbers = saved.floats("numbers", cells.shape, 1)
+    saved.check(not (numbers % 1).any(), "numbers", "whole")
+    return SeenCounts((S, G, Y, 2), cells, numbers)
+
+
 def flat_cells(
     shape: CountShape, endings: IntArray, groups: IntArray, values: IntArray, actions: IntArray
 ) -> IntArray:

@@ -17,7 +17,7 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.decoding.common_meaning import AGREEMENT
 from tacit.decoding.confidence import RULED_OUT, Scenarios, heterogeneous_chance, imagine
-from tacit.decoding.counts import SeenCounts
+from tacit.decoding.counts import SeenCounts, restore_outcomes
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -29,7 +29,6 @@ from tacit.decoding.judgement import (
 )
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
 from tacit.decoding.together import Judged, judge_together, leave_out_all, widen
-from tacit.learning.places import restore_outcomes
 from tacit.learning.settings import Settings
 from tacit.logs.encoding import LogReader, broken_off, mixed_horizon
 from tacit.logs.labels import (
