@@ -81,13 +81,6 @@ def says_which(judgement: Judgement) -> bool:
     return judgement.kind == HETEROGENEOUS and judgement.settled and judgement.doubt <= DOUBTED
 
 
-def is_contrary(phi: FloatArray, judgement: Judgement, counts: FloatArray) -> bool:
-    """Return whether most of what is said in an ending means there the opposite of what it means in common."""
-    said = counts.sum(axis=1)
-    agreement = float(said @ (np.round(judgement.phi) == phi)) / float(said.sum())
-    return agreement <= 1 - AGREEMENT
-
-
 def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c: float) -> Judgement:
     """Return a homogeneous judgement with its feedback read by a common meaning, or as c if there is none.
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
-from tacit.decoding.common_meaning import find_common_meaning, is_contrary, read_by, says_which
+from tacit.decoding.common_meaning import find_common_meaning, read_by
 from tacit.decoding.counts import PlaceIndex, SeenCounts
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
@@ -25,7 +25,7 @@ from tacit.decoding.judgement import (
     smoothed_variance,
     turn,
 )
-from tacit.decoding.orientation import SURE_EXCLUSIVE, Beliefs, Leanings, lean
+from tacit.decoding.orientation import Beliefs, Leanings, lean
 from tacit.decoding.power import is_faint, likely_found
 from tacit.problem.layout import Layout
 
@@ -85,14 +85,9 @@ def judge_together(
     turned = {at: turn_by(each, at, leanings, beliefs, settings) for at, each in found.items()}
     turned |= {at: widen(turned[at], whole(at), out) for at, out in without.items()}
     if layout.ends_early:
-        none = np.zeros(counts.shape[3], dtype=np.bool_)
         for group in sorted({x for _, x in turned}):
-            here = {
-                at: TurnedPlace(found[at], turned[at], whole(at), without.get(at, none[: whole(at).shape[1]]))
-                for at in turned
-                if at[1] == group
-            }
-            turned |= read_alike(here, c, settings)
+            here = {at: turned[at] for at in turned if at[1] == group}
+            turned |= read_alike(here, {at: whole(at) for at in here}, c, settings)
     return Judged(found, leanings, beliefs, turned, without)
 
 
@@ -163,36 +158,16 @@ def widen(judgement: Judgement, counts: FloatArray, left_out: BoolArray) -> Judg
     return replace(judgement, tuples=tuples, f=f, expected=expected, rewards=rewards)
 
 
-class TurnedPlace(NamedTuple):
-    """One place of a group: what was `found`, turned; its counts (Y, K), and the actions (K,) it was judged without."""
-
-    found: Judgement
-    judgement: Judgement
-    table: FloatArray
-    left_out: BoolArray
-
-
 def read_alike(
-    here: Mapping[PlaceIndex, TurnedPlace], c: float, settings: JudgementSettings
+    here: Mapping[PlaceIndex, Judgement],
+    tables: Mapping[PlaceIndex, FloatArray],
+    c: float,
+    settings: JudgementSettings,
 ) -> dict[PlaceIndex, Judgement]:
-    """Return the places of one group that do not tell by themselves as the common meaning of its words reads them.
-
-    Those are homogeneous ones, and heterogeneous ones that may be the other way round: words that mean the opposite of
-    what they mean in all other endings turn them.
-    """
-    known = [(here[at].judgement, here[at].table) for at in sorted(here)]
-    phi = find_common_meaning(known, settings)
-    read = {}
-    for at, each in here.items():
-        if each.judgement.kind == HOMOGENEOUS:
-            read[at] = read_by(phi, each.judgement, each.table, c)
-        elif each.judgement.kind == HETEROGENEOUS and not says_which(each.judgement):
-            contradicts = phi is not None and is_contrary(phi, each.judgement, each.table)
-            read[at] = turn_over(each, settings) if contradicts else each.judgement
-    return read
-
-
-def turn_over(ending: TurnedPlace, settings: JudgementSettings) -> Judgement:
-    """Return an ending the other way round than it was turned, and settled."""
-    odds = SURE_EXCLUSIVE if ending.judgement.turned else -SURE_EXCLUSIVE
-    return widen(turn(ending.found, odds, False, settings), ending.table, ending.left_out)
+    """Return the homogeneous places of one group as the common meaning of its words, in all of them, reads them."""
+    phi = find_common_meaning(((here[at], tables[at]) for at in sorted(here)), settings)
+    return {
+        at: read_by(phi, judgement, tables[at], c)
+        for at, judgement in here.items()
+        if judgement.kind == HOMOGENEOUS
+    }

@@ -30,7 +30,6 @@ from tacit.decoding.judgement import (
 from tacit.decoding.orientation import Beliefs, Leanings
 from tacit.decoding.power import is_faint, top_of
 from tacit.decoding.together import (
-    TurnedPlace,
     judge_together,
     leave_out,
     leave_out_all,
@@ -160,7 +159,7 @@ class Places:
         known_of = {at: self._known(at) for at in self._in(groups) if at not in places} | reread
         renewed = {at: self._renew(at, each, leanings, beliefs) for at, each in known_of.items()}
         if self._layout.ends_early:
-            renewed |= self._read_alike(known_of, renewed, leanings, beliefs, places)
+            renewed |= self._read_alike(known_of, renewed, places)
         changes += (change for at, pair in renewed.items() for change in self._put(at, *pair))
         return (*changes, assign(self, "_leanings", leanings), assign(self, "beliefs", beliefs))
 
@@ -261,7 +260,7 @@ class Places:
         known_of = {other: self._known(other) for other in self._in(differing)} | here
         renewed = {at: self._renew(at, each, leanings, beliefs) for at, each in known_of.items()}
         if self._layout.ends_early:
-            renewed |= self._read_alike(known_of, renewed, leanings, beliefs)
+            renewed |= self._read_alike(known_of, renewed)
         return (*changes, *(change for at, pair in renewed.items() for change in self._put(at, *pair)))
 
     def _found_in(
@@ -326,34 +325,23 @@ class Places:
         self,
         known_of: Mapping[PlaceIndex, Known],
         renewed: Mapping[PlaceIndex, tuple[Judgement, Judgement]],
-        leanings: Leanings,
-        beliefs: Beliefs,
         gone: Sequence[PlaceIndex] = (),
     ) -> dict[PlaceIndex, tuple[Judgement, Judgement]]:
-        """Return what does not tell by itself in the groups of those that are renewed, as words are read in common.
+        """Return the homogeneous places of the groups of those that are renewed, as their words are read in common.
 
         Places that are `gone` say nothing any more.
         """
         read: dict[PlaceIndex, tuple[Judgement, Judgement]] = {}
         for group in sorted({at[1] for at in renewed}):
-            here: dict[PlaceIndex, TurnedPlace] = {}
-            for at in {*self._found, *renewed}:
-                if at[1] != group or at in gone:
-                    continue
-                known = known_of[at] if at in known_of else self._known(at)
-                pair = renewed.get(at) or self._as_turned(at, known, leanings, beliefs)
-                here[at] = TurnedPlace(*pair, known.table, known.left_out)
-            alike = read_alike(here, self._c, self._settings)
-            read |= {at: (here[at].found, judgement) for at, judgement in alike.items()}
+            places = sorted(at for at in {*self._found, *renewed} if at[1] == group and at not in gone)
+            tables = {at: (known_of[at] if at in known_of else self._known(at)).table for at in places}
+            pairs = {
+                at: renewed[at] if at in renewed else (self._found[at], self.judgements[at]) for at in places
+            }
+            here = {at: judgement for at, (_, judgement) in pairs.items()}
+            alike = read_alike(here, tables, self._c, self._settings)
+            read |= {at: (pairs[at][0], judgement) for at, judgement in alike.items()}
         return read
-
-    def _as_turned(
-        self, at: PlaceIndex, known: Known, leanings: Leanings, beliefs: Beliefs
-    ) -> tuple[Judgement, Judgement]:
-        """Return a place that was judged before; a heterogeneous one as it was turned by itself."""
-        if known.found.kind == HETEROGENEOUS:
-            return self._renew(at, known, leanings, beliefs)
-        return known.found, self.judgements[at]
 
     def _put(self, place: PlaceIndex, found: Judgement, judgement: Judgement) -> Changes:
         """Return a judgement written down, before and after it is turned, as planning and decoding need it."""
