@@ -98,7 +98,7 @@ def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c:
     rewards = np.repeat(phi[:, None], K, axis=1)
     error = math.sqrt(smoothed_variance(np.array(all_of_them), counts.sum()))
     hope = max(judgement.hope, min(all_of_them + ERRORS * error, 1.0))
-    return replace(judgement, f=share, expected=share, phi=phi, rewards=rewards, hope=hope, guessed=False)
+    return replace(judgement, f=share, expected=share, phi=phi, rewards=rewards, hope=hope, counts_now=False)
 
 
 def told_by_words(table: FloatArray) -> float:

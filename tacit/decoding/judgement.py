@@ -119,8 +119,8 @@ class Judgement:
     """How many times as many tuples would tell which way round it is, 0 where they would not, or none are needed."""
     needs: float = 0.0
     """The nats that words of one side alone would have to show, where feedback is faint."""
-    guessed: bool = False
-    """Whether what its actions are worth is guessed, as something was nearly found in it."""
+    counts_now: bool = False
+    """Whether what its actions are worth counts although it is not settled: it is guessed, or known by outcomes."""
     readings: Readings | None = None
     """Both ways to read its words, so that it can be judged anew by what others say without another fit."""
 

@@ -32,6 +32,9 @@ from tacit.problem.layout import Layout
 UNKNOWN_TELLING = (1.0, 1 / 16)
 """What feedback may tell before any was understood: all, or as little as where four in ten talk like the other side."""
 
+LIKE_C = 2
+"""Known outcomes in a homogeneous place that count as much as c, which somebody supposed."""
+
 
 class Judged(NamedTuple):
     """All places that have tuples: judgements as they were `found`, what all say, and each turned by it."""
@@ -82,7 +85,10 @@ def judge_together(
     for at, each in found.items():
         if each.kind == HOMOGENEOUS and telling_by(beliefs) != (1.0,):
             found[at] = judge(part(at), c, settings, telling_by(beliefs), readings=each.readings)
-    turned = {at: turn_by(each, at, leanings, beliefs, settings) for at, each in found.items()}
+    turned = {
+        at: worth_by_outcomes(turn_by(each, at, leanings, beliefs, settings), outcomes.table(*at), c)
+        for at, each in found.items()
+    }
     turned |= {at: widen(turned[at], whole(at), out) for at, out in without.items()}
     if layout.ends_early:
         for group in sorted({x for _, x in turned}):
@@ -114,7 +120,23 @@ def guess(judgement: Judgement, between: bool) -> Judgement:
     f = 1 - f if f.sum() > len(f) / 2 else f
     odds = lean(f, np.sqrt(smoothed_variance(f, judgement.tuples))).standing
     rewarded = 1 / (1 + math.exp(-odds))
-    return replace(judgement, expected=likely * (rewarded * f + (1 - rewarded) * (1 - f)), guessed=True)
+    return replace(judgement, expected=likely * (rewarded * f + (1 - rewarded) * (1 - f)), counts_now=True)
+
+
+def worth_by_outcomes(judgement: Judgement, known: FloatArray, c: float) -> Judgement:
+    """Return a homogeneous judgement as worth what known outcomes (Y, 2) there say: c counts as a few of them.
+
+    >>> counts = np.full((2, 3), 60.0)
+    >>> plain = judge(counts, 0.0, JudgementSettings())
+    >>> worth_by_outcomes(plain, np.array([[0.0, 4.0], [0.0, 4.0]]), 0.0).expected
+    array([0.8, 0.8, 0.8])
+    """
+    if judgement.kind != HOMOGENEOUS or not known.any():
+        return judgement
+    share = float((known[:, 1].sum() + LIKE_C * c) / (known.sum() + LIKE_C))
+    worth, rewards = np.full_like(judgement.f, share), np.full_like(judgement.rewards, share)
+    hope = max(judgement.hope, share)
+    return replace(judgement, f=worth, expected=worth, rewards=rewards, hope=hope, counts_now=True)
 
 
 def telling_by(beliefs: Beliefs) -> tuple[float, ...]:

@@ -37,6 +37,7 @@ from tacit.decoding.together import (
     telling_by,
     turn_by,
     widen,
+    worth_by_outcomes,
 )
 from tacit.decoding.tuples import counted_shape
 from tacit.decoding.word_types import Readings
@@ -57,11 +58,12 @@ TuplePlace = tuple[int, int, int, int]
 
 
 class Known(NamedTuple):
-    """What a judgement of a place rests on: what was found, its counts (Y, K), and the actions (K,) left out."""
+    """What a judgement of a place rests on: what was found, counts (Y, K), actions (K,) left out, outcomes (Y, 2)."""
 
     found: Judgement
     table: FloatArray
     left_out: BoolArray
+    outcomes: FloatArray
 
 
 class Places:
@@ -249,7 +251,7 @@ class Places:
             left_out = leave_out(table, out, self._settings)
         found = self._found_in(place, table[:, ~left_out], self.beliefs)
         leanings = self._leanings.replaced(place, *found.says(known))
-        here = {place: Known(found, table, left_out)}
+        here = {place: Known(found, table, left_out, known)}
         leanings, reread = self._read_again(leanings, here, {place: known})
         here |= reread
         beliefs = leanings.weigh()
@@ -305,7 +307,8 @@ class Places:
         """Return what is known of a place that was judged."""
         K = int(self._layout.endings.n_actions[place[0]])
         left_out = self._left_out.get(place, np.zeros(K, dtype=np.bool_))
-        return Known(self._found[place], self._judged.table(*place)[:, :K], left_out)
+        table, outcomes = self._judged.table(*place)[:, :K], self.outcomes.table(*place)
+        return Known(self._found[place], table, left_out, outcomes)
 
     def _in(self, groups: Collection[int]) -> list[PlaceIndex]:
         """Return the places of some context groups that beliefs bear on: of the others nothing is known yet."""
@@ -319,6 +322,7 @@ class Places:
         if found.kind == HOMOGENEOUS and telling_by(beliefs) != telling_by(self.beliefs):
             found = self._again(place, known, beliefs)
         turned = turn_by(found, place, leanings, beliefs, self._settings)
+        turned = worth_by_outcomes(turned, known.outcomes, self._c)
         return found, widen(turned, known.table, known.left_out)
 
     def _read_alike(
@@ -347,7 +351,7 @@ class Places:
         """Return a judgement written down, before and after it is turned, as planning and decoding need it."""
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
         worth, tuples = np.zeros(self._shape[3]), float(judgement.tuples.sum())
-        if judgement.settled or judgement.guessed:
+        if judgement.settled or judgement.counts_now:
             worth[: len(judgement.expected)] = judgement.worth
         return (
             put(self._found, place, found),

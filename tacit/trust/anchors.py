@@ -13,16 +13,18 @@ import numpy as np
 from scipy.special import bdtr
 
 from tacit.decoding.counts import SeenCounts
-from tacit.decoding.judgement import HETEROGENEOUS, Judgements
+from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS, Judgements, proportion_intervals
 from tacit.problem.layout import Layout
 from tacit.problem.silence import encode_feedback
 from tacit.problem.spaces import Encoded
-from tacit.trust.findings import Finding, name_place
+from tacit.trust.findings import Finding, count_places, list_places, name_place
 
 ANCHOR_LEVEL = 0.05
 """Chance with which coin tosses may pass for anchors that agree or disagree: five of five is enough."""
 BETWEEN = 0.2
 """A word that stands nearer to the middle than this does not say what its outcome should be."""
+FAR = 0.2
+"""How far known outcomes must be from what a homogeneous place is taken to be worth before it is said."""
 MINORITY = Finding(
     "minority-assumed",
     "caution",
@@ -71,6 +73,42 @@ def find_orientation(
             answers = agreed.setdefault(name_place(layout, s, layout.contexts.decode(x)), [])
             answers += [(meant >= 0.5) == bool(reward)] * times
     yield from believe(weigh_anchors(agreed, given) if given else ())
+
+
+def find_contradicted(
+    layout: Layout,
+    anchors: Sequence[Anchor],
+    judgements: Judgements,
+    outcomes: SeenCounts | None = None,
+) -> Iterator[Finding]:
+    """Yield a caution on homogeneous places that known outcomes say to be worth something else than they are taken for.
+
+    Nothing that is said there tells an action from another, so that they are worth c; only outcomes can say otherwise.
+    """
+    told: dict[tuple[int, int], list[int]] = {}
+    for x, s, _, reward, times in _list_known(layout, anchors, outcomes):
+        judgement = judgements.get((s, int(x)))
+        if judgement is not None and judgement.kind == HOMOGENEOUS and not judgement.phi.any():
+            told.setdefault((s, int(x)), [0, 0])[reward] += times
+    wrong = {}
+    for at, (zeros, ones) in told.items():
+        low, high = proportion_intervals(
+            np.array([1.0 * ones]), np.array([1.0 * (zeros + ones)]), 1 - ANCHOR_LEVEL
+        )
+        worth = float(judgements[at].f[0])
+        if low[0] > worth + FAR or high[0] < worth - FAR:
+            wrong[at] = (zeros + ones, ones, worth)
+    if wrong:
+        known, ones, worth = next(iter(wrong.values()))
+        yield Finding(
+            "c-contradicted",
+            "caution",
+            list_places(layout, wrong),
+            f"{ones} of {known} known outcomes in the first of {count_places(len(wrong))}, where no action is better "
+            f"than another, are rewards; it is taken to be worth {worth:.2f}.",
+            "Say what such states are worth by `c`, or let known outcomes count: agent.end(episode, feedback, "
+            "outcome=1), in logs --anchors.",
+        )
 
 
 def believe(found: Iterable[Finding]) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ from tacit.decoding.orientation import Beliefs
 from tacit.decoding.together import judge_all
 from tacit.decoding.tuples import check_finite, counted_shape
 from tacit.problem.layout import Layout
-from tacit.trust.anchors import Anchor, borne_out, find_orientation, meaning_by_phi
+from tacit.trust.anchors import Anchor, borne_out, find_contradicted, find_orientation, meaning_by_phi
 from tacit.trust.basis import (
     find_basis,
     find_doubt,
@@ -50,7 +50,7 @@ from tacit.trust.coverage import (
     total_tuples,
 )
 from tacit.trust.findings import Finding, Severity, abridge, count_of, count_places, list_places, worst_first
-from tacit.trust.two_profiles import combined_p_value, measure_misfit
+from tacit.trust.two_profiles import combined_p_value, measure_misfit, weighed_alike
 
 FIT_ALPHA = 0.002
 """Of the test that two profiles explain what is said, over all places."""
@@ -109,6 +109,7 @@ def diagnose(
         *find_rare_contexts(layout, settings, judgements, unsettled),
         *find_unreached(layout, reached),
         *find_mute(layout, counts, reached),
+        *find_contradicted(layout, anchors, judgements, outcomes),
         *oriented,
     ]
     return worst_first(found)
@@ -177,14 +178,23 @@ class FitTest(NamedTuple):
 
 
 def weigh_two_profiles(counts: SeenCounts, judgements: Judgements) -> FitTest | None:
-    """Return the test of Assumption 2.1 over all places where feedback tells actions apart, None if none can be."""
+    """Return the test of Assumption 2.1 over all places where feedback tells actions apart, None if none can be.
+
+    What is left over is weighed with all actions alike: most tuples of a good policy are of one, which would hide it.
+    """
     found = ((counts.table(*at), judgements[at]) for at in heterogeneous_places(judgements))
-    measured = (measure_misfit(table[:, : len(j.tuples)], j.f, j.phi) for table, j in found)
+    tables = [(table[:, : len(j.tuples)], j) for table, j in found]
+    measured = (measure_misfit(table, j.f, j.phi) for table, j in tables)
     misfits = [misfit for misfit in measured if misfit is not None]
     if not misfits:
         return None
-    explained = sum(misfit.explained for misfit in misfits)
-    beyond = sum(misfit.squares - misfit.freedom for misfit in misfits)
+    explained = beyond = 0.0
+    for table, j in tables:
+        alike, noise = weighed_alike(table)
+        misfit = measure_misfit(alike, j.f, j.phi)
+        if misfit is not None:
+            explained += misfit.explained
+            beyond += misfit.squares - noise * misfit.freedom
     return FitTest(len(misfits), combined_p_value(misfits), max(beyond, 0.0) / max(explained, 1e-12))
 
 

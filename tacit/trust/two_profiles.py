@@ -110,6 +110,18 @@ def pool_words(counts: FloatArray, phi: FloatArray) -> tuple[FloatArray, FloatAr
     return pooled, standing / pooled.sum(axis=1)
 
 
+def weighed_alike(counts: FloatArray) -> tuple[FloatArray, float]:
+    """Return counts (Y, K) with every action as often as the one tried least, and what part of their noise is left.
+
+    >>> weighed_alike(np.array([[80.0, 2.0], [20.0, 8.0]]))
+    (array([[8., 2.],
+           [2., 8.]]), 0.55)
+    """
+    tuples = counts.sum(axis=0)
+    parts = tuples.min() / tuples
+    return np.asarray(counts * parts), float(parts.mean())
+
+
 def _upper_tail(squares: float, mean: float, variance: float) -> float:
     """Return the chance that a gamma variable of this mean and variance is no smaller."""
     return float(gammaincc(mean**2 / variance, squares * mean / variance)) if mean > 0 else 1.0

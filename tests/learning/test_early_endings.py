@@ -6,7 +6,8 @@ from tacit.baselines.feedback_as_reward import FeedbackAsReward
 from tacit.baselines.last_step_igl import LastStepExploration
 from tacit.decoding.common_meaning import find_common_meaning, read_by
 from tacit.decoding.decoder import DecoderSettings
-from tacit.decoding.judgement import JudgementSettings, judge, turn
+from tacit.decoding.judgement import JudgementSettings, judge
+from tacit.decoding.judgement import turn as turn_place
 from tacit.learning.settings import Settings
 from tacit.learning.stage import Setup
 from tacit.problem.layout import Layout
@@ -80,7 +81,7 @@ def test_an_ending_that_may_be_the_other_way_round_does_not_turn_what_words_mean
     tables = [np.array([[1.0], [99.0]])] * 7 + [np.array([[99.0], [1.0]])]
     endings = [(judge(table, 0.0, settings), table) for table in tables]
     doubtful = np.array([[1.0, 100.0, 105.0, 95.0], [299.0, 200.0, 195.0, 205.0]])
-    endings.append((turn(judge(doubtful, 0.0, settings), odds, True, settings), doubtful))
+    endings.append((turn_place(judge(doubtful, 0.0, settings), odds, True, settings), doubtful))
     phi = find_common_meaning(endings, settings)
     assert phi is not None
     assert phi.tolist() == ([0.0, 1.0] if believed else [1.0, 0.0])

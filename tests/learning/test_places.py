@@ -197,3 +197,15 @@ def test_control_where_feedback_tells_much_what_was_nearly_found_is_only_hoped_f
     places = nearly_found((0.0, 0.0))
     assert places.hope[1, 0] > 0.5
     assert not places.worth[1, 0].any()
+
+
+@pytest.mark.parametrize(("outcomes", "worth"), [(0, 0.0), (20, 0.8)])
+def test_known_outcomes_say_what_a_place_is_worth_in_which_all_actions_please(outcomes, worth):
+    places, generator = places_of(), np.random.default_rng(6)
+    tell(places, (0, 0), np.full(4, 0.95), 200, generator, outcomes)
+    assert places.judgements[0, 0].kind == HOMOGENEOUS
+    assert places.worth[0, 0].min() >= worth
+    assert places.worth[0, 0].max() <= worth + 0.2
+    again = places_of()
+    again.restore(places.to_state())
+    np.testing.assert_array_equal(again.worth, places.worth)

@@ -155,6 +155,26 @@ def test_feedback_that_depends_on_the_action_is_noticed(Y):
     assert rates["feedback-depends-on-action"] >= LEAST_UNHEALTHY
 
 
+@pytest.mark.parametrize("each", [[300] * 4, [20, 20, 3000, 20]])
+def test_what_names_the_action_is_an_error_however_often_one_of_them_was_taken(each):
+    """Every action has a word of its own, said seven times in ten: the outcome is not in it at all."""
+    said = 0.05 + 0.7 * np.eye(4, 6)
+    generator = np.random.default_rng(3)
+    counts = np.array([[generator.multinomial(each, said / said.sum(axis=1, keepdims=True)).T * 1.0] * 1] * 2)
+    named = [f for f in examine(layout_of(4, 6), counts) if f.code == "feedback-depends-on-action"]
+    assert [finding.severity for finding in named] == ["error"]
+
+
+@pytest.mark.parametrize(("c", "said"), [(0.0, True), (0.9, False)])
+def test_outcomes_that_contradict_what_a_plain_state_is_worth_are_said(c, said):
+    generator = np.random.default_rng(0)
+    counts = healthy_counts(generator, 2)
+    counts[1, 0] = draw_counts(generator, np.full(4, 0.9), halves(2), [100] * 4)
+    known = [Anchor(0, 2, 0, 1)] * 9
+    findings = examine(layout_of(4, 2), counts, DecoderSettings(c=c), anchors=known)
+    assert ("c-contradicted" in codes(findings)) == said
+
+
 def test_with_two_feedback_values_action_dependence_is_said_to_be_untestable():
     findings = examine(layout_of(4, 2), healthy_counts(np.random.default_rng(0), 2))
     assert "action-dependence-untestable" in {finding.code for finding in findings}

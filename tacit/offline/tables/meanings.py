@@ -22,10 +22,12 @@ from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
     HOMOGENEOUS,
+    LEVEL,
     UNKNOWN,
     Judgement,
     Judgements,
     posterior_reward,
+    proportion_intervals,
 )
 from tacit.decoding.reading import FiniteReading, Reading, reading_from_state
 from tacit.decoding.together import Judged, judge_together, leave_out_all, widen
@@ -111,12 +113,12 @@ class TableMeanings:
         return self.judged.judgements
 
     def meaning(self, ending: int, group: int) -> FloatArray:
-        """Return Pr[r = 1 | y, a] of one place, (V, K); c if homogeneous, NaN if unknown."""
+        """Return Pr[r = 1 | y, a] of one place, (V, K); what it is worth if homogeneous, NaN if unknown."""
         judgement = self.judgements.get((ending, group))
         if judgement is not None and is_read(judgement):
             return meant_rewards(judgement, self.counts.shape[3])
         known = judgement is not None and judgement.kind != UNKNOWN
-        return np.full(self.counts.shape[2:], self.c if known else np.nan)
+        return np.full(self.counts.shape[2:], plain_worth(judgement) if judgement and known else np.nan)
 
     def scenarios(self, ending: int, group: int) -> Scenarios:
         """Return what a heterogeneous place may be."""
@@ -133,7 +135,9 @@ class TableMeanings:
         if judgement is None or judgement.kind == UNKNOWN:
             return np.zeros_like(meant), np.ones_like(meant)
         if judgement.kind == HOMOGENEOUS:
-            return meant, np.full_like(meant, self._most_unseen(ending, group, judgement))
+            least, most = self._told_interval(ending, group)
+            most = max(most, self._most_unseen(ending, group, judgement))
+            return np.minimum(meant, least), np.full_like(meant, most)
         f, (lowest, highest) = judgement.f, self.scenarios(ending, group).f_interval(TOGETHER)
         down = np.divide(np.minimum(lowest, f), f, out=np.zeros_like(f), where=f > 0)
         up = np.divide(1 - np.maximum(highest, f), 1 - f, out=np.zeros_like(f), where=f < 1)
@@ -141,10 +145,19 @@ class TableMeanings:
         low[:, :K], high[:, :K] = meant[:, :K] * down, 1 - (1 - meant[:, :K]) * up
         return low, high
 
+    def _told_interval(self, ending: int, group: int) -> tuple[float, float]:
+        """Return between what known outcomes of a place leave its reward, (1, 0) where none is known."""
+        known = self.outcomes.table(ending, group).sum(axis=0)  # of 0, of 1
+        if not known.any():
+            return 1.0, 0.0
+        low, high = proportion_intervals(known[1:], known.sum(keepdims=True), LEVEL)
+        return float(low[0]), float(high[0])
+
     def _most_unseen(self, ending: int, group: int, judgement: Judgement) -> float:
-        """Return what an action may earn in a homogeneous place: c, or what the tuples could not have shown."""
+        """Return what an action may earn in a homogeneous place: its worth, or what tuples could not have shown."""
         table = self.counts.table(ending, group)[:, : len(judgement.tuples)]
-        return max(judgement.hope, self.c) if heterogeneous_chance(table) > RULED_OUT else self.c
+        worth = plain_worth(judgement)
+        return max(judgement.hope, worth) if heterogeneous_chance(table) > RULED_OUT else worth
 
     def read(self, record: EpisodeRecord) -> EpisodeEnd | Decoded | Fault:
         """Return how an episode ended, what it means if that is known at once, or the rule that the episode breaks."""
@@ -267,7 +280,7 @@ class TableMeanings:
             return Decoded.nothing(UNCERTAIN)
         if (s, x) not in self._certainties:
             self._certainties[s, x] = self._weigh(s, x, judgement)
-        return _decode_cell(judgement, self._certainties[s, x], y, a, self.c)
+        return _decode_cell(judgement, self._certainties[s, x], y, a)
 
     def _weigh(self, s: int, x: int, judgement: Judgement) -> Certainty:
         table = self.counts.table(s, x)[:, : len(judgement.tuples)]
@@ -290,10 +303,16 @@ def is_read(judgement: Judgement) -> bool:
     return judgement.kind == HETEROGENEOUS or bool(judgement.phi.any())
 
 
-def _decode_cell(judgement: Judgement, certainty: Certainty, y: int, a: int, c: float) -> Decoded:
+def plain_worth(judgement: Judgement) -> float:
+    """Return what every action of a homogeneous place is worth: c, or what known outcomes there say."""
+    return float(judgement.f[0])
+
+
+def _decode_cell(judgement: Judgement, certainty: Certainty, y: int, a: int) -> Decoded:
     if not is_read(judgement):
-        sure, hope = 1 - certainty.heterogeneous, max(judgement.hope, c)
-        return Decoded.homogeneous(c, round(sure, DECIMALS), round(hope, DECIMALS))
+        worth = plain_worth(judgement)
+        sure, hope = 1 - certainty.heterogeneous, max(judgement.hope, worth)
+        return Decoded.homogeneous(round(worth, DECIMALS), round(sure, DECIMALS), round(hope, DECIMALS))
     if not certainty.met[y]:
         return Decoded(None, 0.0, judgement.kind, UNSEEN_FEEDBACK)
     reward = round(float(judgement.rewards[y, a]), DECIMALS)
