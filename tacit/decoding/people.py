@@ -28,11 +28,11 @@ SURE_NATS = 8.0
 are hardly met in a dozen fits."""
 CLEAR = 0.05
 """The doubt up to which words leave nothing open that could still be found."""
-FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 800, 1500, 3000
+FEW_LOOKS, MANY_LOOKS, MOST_LOOKS = 600, 1000, 3000
 """Tuples of uniform actions, where they tell, from which on what was understood may be steady: few, where it is clear,
 or features are so many that only regions are tried; more, where something may still show. From the last on it is steady
 in any case."""
-EAGERNESS = 1.0
+EAGERNESS = 0.5
 """Of the standard error of a logit: what chance plays with."""
 
 
