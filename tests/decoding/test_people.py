@@ -1,10 +1,9 @@
-"""People who are known by a vector: when what is understood of them is steady, and how far chance plays with it."""
+"""People who are known by a vector: when what is understood of them is steady, after how many looks."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import logit
 
 from tacit.decoding.people import VectorPeople
 from tacit.decoding.personal_fit import fit_personal_meaning
@@ -39,13 +38,3 @@ def test_looks_end_sooner_where_words_are_clear_and_in_any_case_at_last(
 ):
     seen = replace(model, looked=np.array([looked]), doubt=doubt, steady=confirmed)
     assert VectorPeople(seen).is_steady is steady
-
-
-def test_chance_plays_with_half_of_the_error(model):
-    x, normals = np.array([0.3, -1.0]), np.random.default_rng(1).standard_normal((5, 1, 3))
-    people = VectorPeople(model)
-    mean, draws = people.draw_rewards(x, normals)
-    np.testing.assert_allclose(mean, people.rewards(x))
-    stretch, (means, errors) = model.stretches(x), model.logits(x)
-    np.testing.assert_allclose(logit(draws * stretch) - means, 0.5 * errors * normals, atol=1e-9)
-    assert errors.min() > 0
