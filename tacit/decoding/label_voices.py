@@ -122,7 +122,7 @@ def find_grids(heard: SaidByLabels, voices: Voices) -> FloatArray:
     )
 
 
-class Weighed(NamedTuple):
+class SpokenWays(NamedTuple):
     """Of each of the 2 T + 1 ways to speak: log Pr[n_u, k] `joint` (U, 2 T + 1), and `by_ending` (2, T, U, S).
 
     `levels` (2, T, U, S, K, L) are the chances of each level in it.
@@ -133,12 +133,12 @@ class Weighed(NamedTuple):
     levels: FloatArray
 
 
-def weigh_labels(grids: FloatArray, alone: FloatArray, voices: Voices) -> Weighed:
+def weigh_labels(grids: FloatArray, alone: FloatArray, voices: Voices) -> SpokenWays:
     """Return how likely all is that labels said, in each of the ways to speak."""
     levels, by_ending = read_ways(grids, voices)
     of_voices = by_ending.sum(axis=-1).reshape(-1, by_ending.shape[2]).T  # (U, 2 T)
     joint = np.concatenate([of_voices, alone[:, None]], axis=1) + voices.log_shares
-    return Weighed(joint, by_ending, levels)
+    return SpokenWays(joint, by_ending, levels)
 
 
 def speak_in(heard: SaidByLabels, voices: Voices) -> FloatArray:
