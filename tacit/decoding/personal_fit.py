@@ -52,9 +52,8 @@ REFIT_STEPS = 40
 CHOOSE_AGAIN, LOOK_AGAIN = 2.0, 1.5
 """Times as many tuples as when a form was last chosen until a finer one is tried, and times as many uniform ones as
 when all was last looked at afresh, where words tell actions apart or where they do not yet."""
-NOTHING_FOUND = 3000
-"""Uniform tuples of an ending, looked at, in which words told nothing: that there are more is no reason to look. A
-thousand were too few: of 20 features an ending may need as many to show anything."""
+NOTHING_FOUND = 1000
+"""Uniform tuples of an ending, looked at, in which words told nothing: that there are more is no reason to look."""
 LATE = 1000
 """Uniform tuples: what so many were needed for to be seen at all is steady, for some more would hardly change it."""
 STEADY = 0.25
@@ -220,7 +219,7 @@ def _choose(
 def _look_again(looked_at: IntArray, before: PersonalMeaning) -> bool:
     """Return whether there are enough uniform tuples (S,) more of telling endings, or of the others, to look afresh.
 
-    The others are visited for good where slips lead there: what thousands of tuples did not show, more need not.
+    The others are visited for good where slips lead there: what a thousand tuples did not show, more need not.
     """
     telling, others = before.telling, ~before.telling
     if before.looked[others].sum() >= NOTHING_FOUND * others.sum():
