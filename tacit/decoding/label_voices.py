@@ -122,17 +122,29 @@ def find_grids(heard: SaidByLabels, voices: Voices) -> FloatArray:
     )
 
 
-def weigh_labels(grids: FloatArray, alone: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArray]:
-    """Return log Pr[n_u, k] of each of the 2 T + 1 ways to speak, (U, 2 T + 1), and by ending, (2, T, U, S)."""
-    by_ending = read_ways(grids, voices)[1]  # (2, T, U, S)
+class SpokenWays(NamedTuple):
+    """Of each of the 2 T + 1 ways to speak: log Pr[n_u, k] `joint` (U, 2 T + 1), and `by_ending` (2, T, U, S).
+
+    `levels` (2, T, U, S, K, L) are the chances of each level in it.
+    """
+
+    joint: FloatArray
+    by_ending: FloatArray
+    levels: FloatArray
+
+
+def weigh_labels(grids: FloatArray, alone: FloatArray, voices: Voices) -> SpokenWays:
+    """Return how likely all is that labels said, in each of the ways to speak."""
+    levels, by_ending = read_ways(grids, voices)
     of_voices = by_ending.sum(axis=-1).reshape(-1, by_ending.shape[2]).T  # (U, 2 T)
-    return np.concatenate([of_voices, alone[:, None]], axis=1) + voices.log_shares, by_ending
+    joint = np.concatenate([of_voices, alone[:, None]], axis=1) + voices.log_shares
+    return SpokenWays(joint, by_ending, levels)
 
 
 def speak_in(heard: SaidByLabels, voices: Voices) -> FloatArray:
     """Return the chance that each label speaks in each of 2 T + 1 ways, (U, 2 T + 1): in voices, turned, in none."""
     alone = speak_alone(heard.words, voices.usual, voices.strength)
-    return np.exp(normalise(weigh_labels(find_grids(heard, voices), alone, voices)[0])[0])
+    return np.exp(normalise(weigh_labels(find_grids(heard, voices), alone, voices).joint)[0])
 
 
 def read_ways(grids: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArray]:
@@ -151,12 +163,17 @@ def read_levels(grids: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArr
 
     Of grids (..., S, K, L) they are (2, ..., S, K, L) and (2, ..., S, K).
     """
-    log_levels = voices.log_levels.reshape(2, *(1,) * (grids.ndim - 3), *voices.log_levels.shape[1:])
-    rows = grids[None] + log_levels
+    said = grids.any(
+        axis=-1
+    )  # of most (u, s, a) nothing was, as long as tuples are few: pi is all there is to it
+    rows = grids[said][None] + voices.log_levels[:, np.nonzero(said)[-2], 0]  # (2, n, L)
     top = rows.max(axis=-1, keepdims=True)
     rows = np.exp(rows - top)
     total = rows.sum(axis=-1, keepdims=True)
-    return rows / total, (top + np.log(total))[..., 0]
+    levels, logs = np.empty((2, *grids.shape)), np.zeros((2, *said.shape))
+    levels[:] = np.exp(voices.log_levels).reshape(2, *(1,) * (grids.ndim - 3), *voices.log_levels.shape[1:])
+    levels[:, said], logs[:, said] = rows / total, (top + np.log(total))[..., 0]
+    return levels, logs
 
 
 def climb_voices(heard: SaidByLabels, voices: Voices, rounds: int = ROUNDS) -> tuple[Voices, float]:
@@ -165,7 +182,7 @@ def climb_voices(heard: SaidByLabels, voices: Voices, rounds: int = ROUNDS) -> t
     worth = -np.inf
     for done in range(rounds):
         grids = find_grids(heard, voices)
-        joint, by_ending = weigh_labels(grids, alone, voices)
+        joint, by_ending, levels = weigh_labels(grids, alone, voices)
         if done < GLOBAL_ROUNDS and len(voices.usual) > 1:
             turned = turn_endings(by_ending, np.exp(normalise(joint)[0]))
             if turned.any():
@@ -175,7 +192,7 @@ def climb_voices(heard: SaidByLabels, voices: Voices, rounds: int = ROUNDS) -> t
         before, worth = worth, float(totals.sum())
         if done > GLOBAL_ROUNDS and worth - before < ENOUGH:
             break
-        voices = _renew(heard, voices, grids, np.exp(rows), done < GLOBAL_ROUNDS)
+        voices = _renew(heard, voices, levels, np.exp(rows), done < GLOBAL_ROUNDS)
     return voices, worth
 
 
@@ -202,13 +219,11 @@ def _turn(voices: Voices, turned: Any) -> Voices:
 
 
 def _renew(
-    heard: SaidByLabels, voices: Voices, grids: FloatArray, weights: FloatArray, one_pi: bool
+    heard: SaidByLabels, voices: Voices, levels: FloatArray, weights: FloatArray, one_pi: bool
 ) -> Voices:
-    """Return the likeliest voices for labels that speak in them by weights (U, 2 T + 1)."""
+    """Return the likeliest voices for labels that speak in them by weights (U, 2 T + 1), each at its `levels`."""
     T, L = voices.n_voices, len(LEVELS)
-    levels, _ = read_levels(grids, voices)  # (2, T, U, S, K, L)
-    by_label = weights[:, : 2 * T].T.reshape(2, T, -1)[..., None, None, None]
-    levels *= by_label
+    levels = levels * weights[:, : 2 * T].T.reshape(2, T, -1)[..., None, None, None]
     sides = np.empty_like(voices.sides)
     chances = np.exp(voices.logs())  # (T, E, W, L)
     for t in range(T):

@@ -52,7 +52,9 @@ REFIT_STEPS = 40
 CHOOSE_AGAIN, LOOK_AGAIN = 2.0, 1.5
 """Times as many tuples as when a form was last chosen until a finer one is tried, and times as many uniform ones as
 when all was last looked at afresh, where words tell actions apart or where they do not yet."""
-LATE = 1500
+NOTHING_FOUND = 1000
+"""Uniform tuples of an ending, looked at, in which words told nothing: that there are more is no reason to look."""
+LATE = 1000
 """Uniform tuples: what so many were needed for to be seen at all is steady, for some more would hardly change it."""
 STEADY = 0.25
 """Of what choosing is worth: the most that the best actions by what was known may lose by a fresh look to be steady."""
@@ -194,9 +196,7 @@ def _choose(
         *(before.basis, before.parameters, 0.0, before.gains, before.z, before.chosen_at, before.looked),
         before.steady,
     )
-    telling = before.telling
-    groups = [group for group in (telling, ~telling) if group.any()]
-    if any(looked_at[group].sum() >= LOOK_AGAIN * before.looked[group].sum() for group in groups):
+    if _look_again(looked_at, before):
         parts = Parts(said.part(np.flatnonzero(uniform)), mask, n_words, generator)
         looked = parts.look(known)
         steady = looked.is_known or parts.lost(looked, known) <= STEADY
@@ -214,6 +214,21 @@ def _choose(
     if (finer.form.terms, finer.form.ridge) == (known.form.terms, known.form.ridge):
         return known, None
     return known._replace(form=finer.form, basis=finer.basis, parameters=finer.parameters), None
+
+
+def _look_again(looked_at: IntArray, before: PersonalMeaning) -> bool:
+    """Return whether there are enough uniform tuples (S,) more of telling endings, or of the others, to look afresh.
+
+    The others are visited for good where slips lead there: what a thousand tuples did not show, more need not.
+    """
+    telling, others = before.telling, ~before.telling
+    if before.looked[others].sum() >= NOTHING_FOUND * others.sum():
+        others = np.zeros_like(telling)
+    return any(
+        looked_at[group].sum() >= LOOK_AGAIN * before.looked[group].sum()
+        for group in (telling, others)
+        if group.any()
+    )
 
 
 def _refine_regions(said: Said, mask: BoolArray, known: Chosen, generator: np.random.Generator) -> Chosen:

@@ -27,7 +27,7 @@ from tacit.problem.spaces import Finite
 
 ROUNDS = 2
 """Times that words are cut anew: each is foretold better by the one before."""
-LEAST_HALVED = 200
+LEAST_HALVED = 300
 """Tuples below which words are not cut anew."""
 MOST_AXES = 20
 """Principal components along which a first cut is tried. Of 2,500 comments of 40 people, half of them ironic, all of

@@ -57,7 +57,7 @@ from tacit.trust.held_out import rest_on_held_out
 
 FIRST_FIT, GROWTH = 250, 1.33
 """Tuples of the first fit, and how many times more there are at each that follows."""
-MANY, STEADY_GROWTH = 4000, 1.6
+MANY, STEADY_GROWTH = 4000, 1.5
 """Tuples from which on, once all is steady, there are so many times more."""
 LOOKS = 100
 """Over t: the chance that episode t ends with a uniform action once what is understood is steady."""

@@ -52,7 +52,9 @@ class UnderstoodOutlook(NamedTuple):
         """Return how likely each action of the last layer is the best, (S, K), and the outlook of a context."""
         endings, found = self.layout.endings, self.found
         worth, draws = understanding.draw_rewards(context, self.normals)  # (S_H, K), (DRAWS, S_H, K)
-        wins = count_wins(np.where(endings.mask, draws, -1.0), endings.mask)
+        # What is hoped for takes all that may be; what is played with, less of it.
+        played = worth + understanding.people.eagerness * (draws - worth)
+        wins = count_wins(np.where(endings.mask, played, -1.0), endings.mask)
         best = np.max(worth, axis=1, where=endings.mask, initial=0.0)
         hope = np.maximum(np.sort(draws.max(axis=2), axis=0)[HOPED], best)
         telling, c = understanding.people.telling, self.c

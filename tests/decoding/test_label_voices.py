@@ -144,6 +144,22 @@ def test_levels_are_summed_out_exactly():
             np.testing.assert_allclose(levels[turned, 0, u, s, a], chances / np.sum(chances), atol=1e-9)
 
 
+def test_where_nothing_was_said_levels_are_as_common_as_they_are():
+    """Most of what 60 tuples leave of 720 pairs of a label, ending and action."""
+    data, _ = draw(2, n=60)
+    cells = TupleCells(S, K, W)
+    counts = count_cells(data[0], cells.of(*data[1:]), U, cells.size)
+    heard = gather_said(counts, cells, True)
+    voices, _ = climb_voices(heard, begin_voices(heard), 3)
+    levels, logs = read_levels(find_grids(heard, voices), voices)
+    silent = np.asarray(heard.pairs.sum(axis=1)).reshape(U, S, K) == 0
+    assert silent.sum() >= 660
+    pi = np.stack([voices.levels, voices.levels[:, ::-1]])[:, None, None, :, None]
+    np.testing.assert_allclose(levels[:, :, silent], np.broadcast_to(pi, levels.shape)[:, :, silent])
+    assert not logs[:, :, silent].any()
+    assert (logs[:, :, ~silent] < 0).all()
+
+
 def test_each_round_gains():
     data, _ = draw(3, n=3000)
     cells = TupleCells(S, K, W)

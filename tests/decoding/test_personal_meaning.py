@@ -1,5 +1,7 @@
 """What pleases and what words mean by context: the likelihood against a slow twin, what is recovered, what is not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from reference_personal import cost_slowly, said_slowly
@@ -158,6 +160,22 @@ def test_tuples_need_no_uniform_actions():
     )
     assert best[kept].mean() > 0.6
     assert share(model) > 0.85
+
+
+@pytest.mark.parametrize(("looked", "again"), [(400, True), (1000, False)])
+def test_tuples_of_an_ending_where_nothing_was_found_are_looked_at_only_so_often(looked, again):
+    """In the second ending people say anything; tuples there grow for good, as where slips lead to."""
+    x, s, a, w = draw_people(1800, 5, endings=2)
+    order = np.argsort(s, kind="stable")[: (s == 0).sum() // 2 + (s == 1).sum() * 2]
+    x, s, a, w = (column[order] for column in (x, s, a, w))
+    w = np.where(s == 1, np.random.default_rng(5).integers(2, size=len(w)), w)
+    model = fit_uniform(x, s, a, w, np.ones((2, 4), bool), 2, np.random.default_rng(1))
+    assert model.telling.tolist() == [True, False]
+    before = replace(model, looked=np.array([model.looked[0], looked]))
+    more = x, np.ones_like(s), a, np.random.default_rng(6).integers(2, size=len(w))
+    both = (np.concatenate(pair) for pair in zip((x, s, a, w), more, strict=True))
+    later = fit_uniform(*both, np.ones((2, 4), bool), 2, np.random.default_rng(2), before)
+    assert (later.looked[1] > before.looked[1]) == again
 
 
 @pytest.mark.parametrize("seed", range(3))
