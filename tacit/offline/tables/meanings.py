@@ -292,6 +292,8 @@ def is_read(judgement: Judgement) -> bool:
 
 def _decode_cell(judgement: Judgement, certainty: Certainty, y: int, a: int, c: float) -> Decoded:
     if not is_read(judgement):
+        if not judgement.settled:  # nothing was found, where something could have hidden
+            return Decoded.nothing(UNCERTAIN)
         sure, hope = 1 - certainty.heterogeneous, max(judgement.hope, c)
         return Decoded.homogeneous(c, round(sure, DECIMALS), round(hope, DECIMALS))
     if not certainty.met[y]:
