@@ -224,7 +224,8 @@ class Agent:
         """Close an episode that broke off, so that nobody could react; its transitions are still learned from."""
         with self._lock:
             self._take_up(episode)
-            if episode.open:
+            if not episode.abandoned:
+                check_open(episode)
                 self._close(episode, (None, None, None, True), self.world)
             self._go_on()
 

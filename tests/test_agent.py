@@ -418,6 +418,8 @@ def test_silence_counts_like_any_feedback_and_an_abandoned_episode_does_not():
     assert agent.stage.places.counts.seen().total == 0
     assert agent.stage.dynamics.counts(0).sum() == 1
     assert (episode.told, episode.abandoned) == (None, True)
+    agent.abandon(episode)
+    assert agent.stage.dynamics.counts(0).sum() == 1
 
 
 def test_silence_that_is_missing_teaches_transitions_alone():
@@ -447,7 +449,8 @@ def test_a_word_after_silence_and_silence_after_a_word_are_refused(first, then):
     agent.end(episode, first)
     with pytest.raises(ValueError, match=f"has ended with feedback {first!r}, got {then!r}"):
         agent.end(episode, then)
-    agent.abandon(episode)
+    with pytest.raises(ValueError, match=f"episode {episode.id} has ended"):
+        agent.abandon(episode)
     assert saved(agent) == before
     assert not episode.abandoned
 

@@ -141,10 +141,17 @@ class LabelClasses:
 
     def told(self, u: int, s: int, a: int, w: int, row: FloatArray | None = None) -> float:
         """Return Pr[r = 1 | u, s, a, w]: by what the word means to the classes that may have said it."""
+        return float(self.told_each(u, np.array([s]), np.array([a]), np.array([w]), row)[0])
+
+    def told_each(
+        self, u: int, s: IntArray, a: IntArray, w: IntArray, row: FloatArray | None = None
+    ) -> FloatArray:
+        """Return what `told` says of each of n tuples of one label, (n,)."""
+        here = self.row(u) if row is None else row
+        after = normalise(here + self.mixture.log_tables[:, self._cell(s, a, w)].T)[0]  # (n, C)
+        told = (np.exp(after) * self.judged.meant[:, s, a, w].T).sum(axis=1)
         own = self._own(u)
-        if own is not None and own.known[u, s]:
-            return float(own.meant[u, s, a, w])
-        return float(np.exp(self.after(u, s, a, w, row)) @ self.judged.meant[:, s, a, w])
+        return np.asarray(told if own is None else np.where(own.known[u, s], own.meant[u, s, a, w], told))
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
@@ -197,7 +204,7 @@ class LabelClasses:
         """Return the rows of n labels that moved since the fit, as they were saved."""
         return saved.floats("rows", (n, self.n_classes), high=1e-9)
 
-    def _cell(self, s: int, a: int, w: int) -> int:
+    def _cell(self, s: int | IntArray, a: int | IntArray, w: int | IntArray) -> int | IntArray:
         return (s * int(self.mask.shape[1]) + a) * self.n_words + w
 
     def _own(self, u: int) -> GroupRewards | None:

@@ -283,13 +283,18 @@ class LabelPeople:
     def read(self, contexts: Contexts, endings: IntArray, words: IntArray) -> tuple[IntArray, IntArray]:
         """Return the action that pleases most, and whether the word is like a reward."""
         labels = np.asarray(contexts, dtype=np.int64)
-        rows, places = np.unique(np.stack([labels, endings, words], axis=1), axis=0, return_inverse=True)
-        found = np.zeros((len(rows), 2), dtype=np.int64)
-        for n, (u, s, w) in enumerate(rows.tolist()):
-            f = self.rewards(u)[s]
-            best = int(f.argmax())
-            found[n] = best, self.told(u, s, best, w) > f[best]
-        return found[places.ravel(), 0], found[places.ravel(), 1]
+        best, like = np.zeros((2, len(labels)), dtype=np.int64)
+        if not len(labels):
+            return best, like
+        order = np.argsort(labels, kind="stable")
+        for here in np.split(
+            order, np.flatnonzero(np.diff(labels[order])) + 1
+        ):  # all tuples of a label at once
+            (u, row), s = self._of(labels[here[0]]), endings[here]
+            f = self.model.rewards(u, row)
+            best[here] = a = f.argmax(axis=1)[s]
+            like[here] = self.model.told_each(u, s, a, words[here], row) > f[s, a]
+        return best, like
 
     def expect_words(self, contexts: Contexts, endings: IntArray, actions: IntArray) -> FloatArray:
         """Return what each label says, (n, W), as it was at the fit."""

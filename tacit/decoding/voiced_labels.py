@@ -124,14 +124,20 @@ class VoicedLabels:
 
     def told(self, u: int, s: int, a: int, w: int, row: FloatArray | None = None) -> float:
         """Return Pr[r = 1 | u, s, a, w]: by what the word means in the voices in which it may be said."""
-        said = self._open(u, row)
+        return float(self.told_each(u, np.array([s]), np.array([a]), np.array([w]), row)[0])
+
+    def told_each(
+        self, u: int, s: IntArray, a: IntArray, w: IntArray, row: FloatArray | None = None
+    ) -> FloatArray:
+        """Return what `told` says of each of n tuples of one label, (n,)."""
+        said, e = self._open(u, row), s if len(self.voices.usual) > 1 else np.zeros_like(s)
         ways, levels = self._weigh(said)
-        both = self._say(levels[:, s, a], s, w)  # (2, 2 T): not pleased, pleased
-        e = self._table(s)
+        both = self._say(levels[:, s, a], e, w)  # (2, 2 T, n): not pleased, pleased
         alone = ways[-1] * self._said_alone(said.words, e, w)
-        pleased = float(ways[:-1] @ both[1])
-        total = float(ways[:-1] @ both.sum(axis=0)) + alone
-        return (pleased + alone * self.others.told(u, s, a, w, said.classes)) / total if total > 0 else 0.0
+        pleased = ways[:-1] @ both[1]
+        total = ways[:-1] @ both.sum(axis=0) + alone
+        meant = pleased + alone * self.others.told_each(u, s, a, w, said.classes)
+        return np.asarray(np.divide(meant, total, out=np.zeros(len(total)), where=total > 0))
 
     def chances(self, u: int, s: int, w: int, row: FloatArray | None = None) -> FloatArray:
         """Return the chance of a word after each action, (K,)."""
@@ -217,17 +223,20 @@ class VoicedLabels:
         joint = np.append(logs.sum(axis=2).ravel(), said.alone) + self.voices.log_shares
         return Heights(np.exp(normalise(joint[None])[0][0]), levels.reshape(-1, *levels.shape[2:]))
 
-    def _say(self, levels: FloatArray, s: int, w: int) -> FloatArray:
-        """Return the chance of a word with whoever is not pleased and with whoever is, (2, 2 T), of levels (2 T, L)."""
-        pleased = (levels * self._pleased[:, 0, 0]).sum(axis=1)
-        side = self.voices.sides[:, :, self._table(s), w]  # (T, 2)
+    def _say(self, levels: FloatArray, e: IntArray, w: IntArray) -> FloatArray:
+        """Return the chance of words with whoever is not pleased and with whoever is, (2, 2 T, n).
+
+        `levels` (2 T, n, L) are of what was done before each.
+        """
+        pleased = (levels * self._pleased[:, 0]).sum(axis=2)
+        side = self.voices.sides[:, :, e, w]  # (T, 2, n)
         says = np.concatenate([side, side[:, ::-1]])  # turned round the other side is pleased
         return np.stack([(1 - pleased) * says[:, 0], pleased * says[:, 1]])
 
-    def _said_alone(self, words: FloatArray, e: int, w: int) -> float:
-        """Return the chance of a word of a label that speaks in no voice and said these words (E, W)."""
+    def _said_alone(self, words: FloatArray, e: int | IntArray, w: int | IntArray) -> FloatArray:
+        """Return the chance of words (n,) of a label that speaks in no voice and said these words (E, W)."""
         m = self.voices.strength
-        return float((words[e, w] + m * self.voices.usual[e, w]) / (words[e].sum() + m))
+        return np.asarray((words[e, w] + m * self.voices.usual[e, w]) / (words[e].sum(axis=-1) + m))
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -76,7 +76,7 @@ def _finite(labels: Sequence[Label] | Finite) -> Finite:
 def _start_of(env: gym.Env[Any, Any], seed: int, state_of: Reader | None) -> Label:
     """Return the state in which episodes begin, which must be the same for all."""
     read = state_of or read_state
-    shown = {read_label(read(*env.reset(seed=seed + n))) for n in range(10)}
+    shown = {_label_of(env, read, *env.reset(seed=seed + n)) for n in range(10)}
     if len(shown) > 1:
         raise ValueError(
             f"episodes must begin in one state, {env} began in {sorted(map(str, shown))}; make what differs the "
@@ -84,6 +84,17 @@ def _start_of(env: gym.Env[Any, Any], seed: int, state_of: Reader | None) -> Lab
         )
     first: Label = shown.pop()
     return first
+
+
+def _label_of(env: gym.Env[Any, Any], read: Reader, observation: Any, info: Mapping[str, Any]) -> Label:
+    """Return the state of an observation, or raise ValueError if it is no label."""
+    state: Label = read_label(read(observation, info))
+    if not isinstance(state, Hashable):  # of lists and arrays there are no labels
+        raise ValueError(
+            f"states are labels, {env} with {env.observation_space} shows {state!r}"[:300]
+            + "; give `state_of`, which makes a label of an observation"
+        )
+    return state
 
 
 def _actions_of(env: gym.Env[Any, Any]) -> tuple[int, ...]:
@@ -108,6 +119,6 @@ def _look_around(
             if terminated or truncated:
                 early |= turn < limit
                 break
-            state = read_label(read(observation, info))
+            state = _label_of(env, read, observation, info)
             seen[state] = min(turn, seen.get(state, turn))
     return seen, early

@@ -34,7 +34,7 @@ class Decoded(NamedTuple):
     - `decoded`: a heterogeneous state, its feedback understood;
     - `lower_bound`: the feedback looks like a reward, but the action is not the best there, and J, which never promises
       too much, withholds it (Lemma 3.7): low confidence says so;
-    - `homogeneous`: no action is better than another there, the reward is c;
+    - `homogeneous`: no action is better than another there, as far as matters; the reward is c;
     - `uncertain`: too few tuples; there is no reward, or one whose orientation is in doubt;
     - `unseen_state`, `unseen_context`, `unseen_action`, `unseen_feedback`: not met in the tuples;
     - `silent`: nothing was said, and silence is taken to be missing;

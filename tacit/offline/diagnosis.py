@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 from tacit.base.files import write_atomically
 from tacit.logs.problems import Problems
-from tacit.trust.findings import Finding, verdict
+from tacit.trust.findings import Diagnosis, Finding, rests_on, verdict
 
 
 class Examination(Protocol):
@@ -44,6 +44,14 @@ class LogDiagnosis(Generic[X]):
     def verdict(self) -> str:
         """Return "works", "works with caution", "not known yet" or "cannot work"."""
         return verdict(self.findings)
+
+    @property
+    def basis(self) -> str:
+        """Return what the verdict rests on, with numbers; "" where nothing was understood."""
+        return rests_on(self.findings)
+
+    def __str__(self) -> str:
+        return str(Diagnosis(self.findings))
 
     def page(self) -> str:
         """Return the page in HTML: one self-contained file."""

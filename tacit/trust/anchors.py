@@ -51,6 +51,12 @@ class Anchor:
     feedback: object
     reward: int
 
+    def __post_init__(self) -> None:
+        if self.reward not in (0, 1):
+            raise ValueError(
+                f"an anchor's reward must be 0 or 1, got {self.reward!r}; leave out what is in between"
+            )
+
 
 def find_orientation(
     layout: Layout,
@@ -196,9 +202,5 @@ def _list_known(
 def encode_anchor(layout: Layout, anchor: Anchor) -> tuple[Encoded, int, Encoded | None]:
     """Return context, ending and feedback of an anchor as the layout encodes them."""
     s = layout.endings.find(anchor.state)
-    if anchor.reward not in (0, 1):
-        raise ValueError(
-            f"an anchor's reward must be 0 or 1, got {anchor.reward!r}; leave out what is in between"
-        )
     x = layout.contexts.encode(anchor.context, "an anchor's context")
     return x, s, encode_feedback(layout, anchor.feedback, "an anchor's feedback")

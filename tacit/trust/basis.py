@@ -87,7 +87,7 @@ def nothing_known(judgements: Judgements) -> Finding:
         evidence = "No episode has ended with feedback yet."
     elif unknown == len(judgements):
         evidence = (
-            f"{tuples:,.0f} tuples in {count_places(unknown)} are too few to judge any: every action must be tried "
+            f"{tuples:,.0f} tuples in {count_places(unknown)} do not let any be judged: every action must be tried "
             "several times."
         )
     else:

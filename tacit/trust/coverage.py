@@ -10,6 +10,7 @@ import numpy as np
 from tacit.base.arrays import FloatArray
 from tacit.decoding.counts import SeenCounts
 from tacit.decoding.judgement import (
+    UNKNOWN,
     Judgements,
     JudgementSettings,
     tuples_wanted,
@@ -33,9 +34,13 @@ def find_few_tuples(
 ) -> Iterator[Finding]:
     """Yield one finding on the states and contexts that are not settled yet, with what they still need.
 
-    A caution while a larger share of the episodes than `unsettled` ends there.
+    A caution while a larger share of the episodes than `unsettled` ends there. Those that an action keeps from being
+    judged which nobody takes are not among them: more tuples of the others would not settle them (`find_untried`).
     """
-    open_ones = {at: j for at, j in judgements.items() if not j.settled and j.tuples.sum() > 0}
+    never = {at for at, j in untried_places(layout, judgements).items() if j.kind == UNKNOWN}
+    open_ones = {
+        at: j for at, j in judgements.items() if not j.settled and j.tuples.sum() > 0 and at not in never
+    }
     if not open_ones:
         return
     total = total_tuples(judgements)
@@ -55,28 +60,35 @@ def find_few_tuples(
 
 def find_untried(layout: Layout, judgements: Judgements, unsettled: float = LET_GO) -> Iterator[Finding]:
     """Yield one finding on places that were seen often enough to be judged, had all their actions been tried."""
-    offered = layout.endings.mask
-    untried = {
-        (s, x): judgement
-        for (s, x), judgement in judgements.items()
-        if judgement.tuples.sum() >= SPOKEN_TO
-        and judgement.tuples[offered[s, : len(judgement.tuples)]].min() == 0
-    }
+    offered, untried = layout.endings.mask, untried_places(layout, judgements)
     if not untried:
         return
     (s, _), judgement = max(untried.items(), key=lambda item: item[1].tuples.sum())
     never = (judgement.tuples == 0) & offered[s, : len(judgement.tuples)]
     action = layout.endings.actions[s][int(np.argmax(never))]
     share = total_tuples(untried) / total_tuples(judgements)
+    unjudged = any(each.kind == UNKNOWN for each in untried.values())
     yield Finding(
         "actions-never-tried",
         weigh_share(share, unsettled),
         list_places(layout, untried),
         f"In {count_places(len(untried))}, where {show_share(share)} of the episodes ended, an action was never tried, "
         f"such as {action!r} in {judgement.tuples.sum():,.0f} episodes: what it brings, and what feedback means there, "
-        "is not known.",
+        "is not known"
+        + (", and no place can be judged before all its actions were tried." if unjudged else "."),
         "Let every action be tried there now and then, at random.",
     )
+
+
+def untried_places(layout: Layout, judgements: Judgements) -> Judgements:
+    """Return the places that were seen often, and in which an action was never tried."""
+    offered = layout.endings.mask
+    return {
+        (s, x): judgement
+        for (s, x), judgement in judgements.items()
+        if judgement.tuples.sum() >= SPOKEN_TO
+        and judgement.tuples[offered[s, : len(judgement.tuples)]].min() == 0
+    }
 
 
 def find_rare_contexts(

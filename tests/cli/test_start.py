@@ -48,3 +48,10 @@ def test_a_call_that_is_wrong_is_told_as_every_other_error(words):
     assert result.exit_code == 2
     assert last.startswith("error: ")
     assert usage[0].startswith("Usage: ")
+
+
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "tacit", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "diagnose" in done.stdout

@@ -19,6 +19,7 @@ from tacit.decoding.label_voices import (
     speak_in,
     weigh_labels,
 )
+from tacit.decoding.people import LabelPeople
 from tacit.decoding.voiced_labels import VoicedLabels, draw_levels
 
 U, S, K, W = 80, 3, 3, 12
@@ -240,3 +241,23 @@ def test_the_kernel_draws_levels_as_often_as_they_are_likely():
     chances = generator.random((50, S, K))
     index = (chances[..., None] > np.cumsum(levels, axis=2)[..., :-1]).sum(axis=3)
     np.testing.assert_array_equal(draw_levels(levels, chances, LEVELS), LEVELS[index])
+
+
+@pytest.mark.parametrize("read", [fit_labels, fit_classes])
+def test_all_tuples_of_a_label_are_read_at_once_as_each_by_itself(read, monkeypatch):
+    """Once for each label, not for each tuple: of 200 labels and 50 words that was most of a diagnosis."""
+    data, _ = draw(6, n=3000)
+    model = fit(data) if read is fit_labels else fit_classes(*data, U, MASK, W, np.random.default_rng(0))
+    people = LabelPeople(model, {3: model.after(3, 0, 0, 0)})
+    labels, endings, _, words = data
+    groups, values = people.read(labels, endings, words)
+    for n in range(0, 3000, 50):
+        u, s, w = int(labels[n]), int(endings[n]), int(words[n])
+        best = int(people.rewards(u)[s].argmax())
+        like = people.told(u, s, best, w) > people.rewards(u)[s, best]
+        assert (groups[n], values[n]) == (best, like)
+    asked = []
+    kind, rewards = type(model), type(model).rewards
+    monkeypatch.setattr(kind, "rewards", lambda self, u, row=None: asked.append(u) or rewards(self, u, row))
+    people.read(labels, endings, words)
+    assert len(asked) == len(set(labels.tolist()))

@@ -1,4 +1,5 @@
 import gymnasium as gym
+import numpy as np
 import pytest
 
 import tacit
@@ -60,3 +61,22 @@ def test_an_episode_that_ends_where_none_can_names_the_remedy():
     assert source.begin(seed=1) == ("x", 0)
     with pytest.raises(ValueError, match="`ends`"):
         source.step(0)
+
+
+class Point(gym.Env):
+    """Shows a vector."""
+
+    observation_space, action_space = gym.spaces.Box(0, 1, (2,)), gym.spaces.Discrete(2)
+
+    def reset(self, seed=None, options=None):
+        return np.zeros(2), {}
+
+    def step(self, action):
+        return np.full(2, action), 0.0, False, False, {}
+
+
+def test_observations_that_are_no_labels_are_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"states are labels, .*Box.*give `state_of`"):
+        layout_of(Point(), WORDS, turns=3, episodes=10)
+    layout = layout_of(Point(), WORDS, turns=3, episodes=10, state_of=lambda shown, _: int(shown[0]))
+    assert set(layout.states[1]) == {0, 1}

@@ -121,3 +121,12 @@ def test_a_model_diagnoses_logs_by_the_outcomes_they_know(tmp_path):
     assert not {finding.code for finding in silent.findings} & ANCHOR_CODES
     silent.write(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text() == silent.page()
+
+
+def test_a_diagnosis_of_logs_is_read_in_sentences_as_that_of_an_agent():
+    diagnosis = tacit.diagnose(list(draw_logs(synthetic_mdp(), 2000, seed=1)))
+    verdict, *sentences = str(diagnosis).split("\n")
+    assert verdict == diagnosis.verdict
+    assert sentences == [str(finding) for finding in diagnosis.findings]
+    assert diagnosis.basis in str(diagnosis)
+    assert diagnosis.basis

@@ -289,9 +289,9 @@ def test_labels_of_words_that_overlap_are_as_sure_as_they_are_right():
     right = np.round(decoded) == truth
     assert abs(right.mean() - confidence.mean()) < 0.06
     assert right.mean() < 0.97  # the control: nobody can be right always where words overlap
-    wide = [row["high"] - row["low"] for row in rows]
-    assert np.mean(wide) > 0.05
-    assert all(0 <= row["low"] <= row["high"] <= 1 for row in rows)
+    told = [row for row in rows if row["decoded_reward"] is not None]
+    assert np.mean([row["high"] - row["low"] for row in told]) > 0.05
+    assert all(0 <= row["low"] <= row["high"] <= 1 for row in told)
 
 
 def test_many_words_are_labelled_and_trained_on():
@@ -364,3 +364,22 @@ def test_a_model_of_a_large_problem_holds_what_was_seen():
     model, most = peak(lambda: fit(logs, layout=layout))
     assert most < 900 * 90 * 90 * 20 * 8 / 10
     assert len(list(model.label(logs))) == 400
+
+
+@pytest.mark.parametrize(("lines", "reason"), [(40, "uncertain"), (4000, "homogeneous")])
+def test_where_nothing_was_found_a_label_is_a_reward_only_if_it_would_have_shown(lines, reason):
+    """Forty tuples of four actions could not have shown an action that pleases nearly always."""
+    generator, menu = np.random.default_rng(0), ("a", "b", "c", "d")
+    rows = [
+        LoggedEpisode(
+            n,
+            "x",
+            (LoggedStep("s", menu[generator.integers(4)], menu, 0.25),),
+            "yes" if generator.random() < 0.5 else "no",
+        )
+        for n in range(lines)
+    ]
+    model = fit(rows)
+    (label,) = {(row["reason"], row["decoded_reward"]) for row in model.label(rows)}
+    assert label == (reason, None if reason == "uncertain" else 0.0)
+    assert model.certificate.places[0].settled == (reason == "homogeneous")

@@ -271,7 +271,6 @@ def test_one_state_that_is_upside_down_is_found_among_others():
         (Anchor(0, 9, 0, 1), "an episode ends in one of 1, 2, got 9; give the last state"),
         (Anchor(0, 0, 0, 1), "give the last state"),
         (Anchor(0, 1, 9, 1), "feedback must be one of"),
-        (Anchor(0, 1, 0, 0.5), "reward must be 0 or 1"),
     ],
 )
 def test_bad_anchors_are_refused(anchor, rule):
@@ -536,3 +535,23 @@ def test_anchors_are_taken_by_both_recipes():
             agent = run(env, 4000, agent=Agent(env.layout, settings))
         assert "anchors-agree" in {finding.code for finding in agent.diagnose(anchors).findings}
         assert "decoded-upside-down" in codes(agent.diagnose(contradict(anchors)).findings)
+
+
+@pytest.mark.parametrize("reward", [2, -1, 0.5, float("nan"), "1", None])
+def test_a_known_outcome_is_0_or_1_when_it_is_made(reward):
+    with pytest.raises(ValueError, match="reward must be 0 or 1, got"):
+        Anchor(0, 1, 0, reward)
+
+
+def test_an_action_that_nobody_takes_is_said_and_no_number_of_episodes_is_promised():
+    """More tuples of the other actions would settle nothing, however many; the control lacks tuples alone."""
+    counts = healthy_counts(np.random.default_rng(0), each=300)
+    counts[..., 3] = 0
+    found = {finding.code: finding for finding in examine(layout_of(4, 4), counts)}
+    assert "too-few-tuples" not in found
+    assert "no place can be judged before all its actions were tried" in found["actions-never-tried"].evidence
+    assert "too few" not in found["nothing-known-yet"].evidence
+    few = healthy_counts(np.random.default_rng(0), each=2)
+    found = {finding.code for finding in examine(layout_of(4, 4), few)}
+    assert "too-few-tuples" in found
+    assert "actions-never-tried" not in found

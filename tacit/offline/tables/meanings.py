@@ -310,6 +310,8 @@ def plain_worth(judgement: Judgement) -> float:
 
 def _decode_cell(judgement: Judgement, certainty: Certainty, y: int, a: int) -> Decoded:
     if not is_read(judgement):
+        if not judgement.settled:  # nothing was found, where something could have hidden
+            return Decoded.nothing(UNCERTAIN)
         worth = plain_worth(judgement)
         sure, hope = 1 - certainty.heterogeneous, max(judgement.hope, worth)
         return Decoded.homogeneous(round(worth, DECIMALS), round(sure, DECIMALS), round(hope, DECIMALS))
