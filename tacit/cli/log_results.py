@@ -25,19 +25,19 @@ UNKNOWN = ("cannot be computed", "none")
 
 def show_verdict(console: Console, verdict: str, findings: Iterable[Finding]) -> None:
     """Print a verdict, what it rests on, and the findings that need attention."""
-    from tacit.trust.findings import raised, rests_on
+    from tacit.trust.findings import rests_on, stated
 
     findings = tuple(findings)
     console.print(Text(verdict, style="bold"))
     if basis := rests_on(findings):
         say(console, basis)
-    for finding in raised(findings):
+    for finding in stated(findings):
         say(console, finding, "finding")
 
 
 def show_certificate(console: Console, certificate: Certificate) -> None:
     """Print what a model rests on."""
-    from tacit.trust.findings import raised, rests_on
+    from tacit.trust.findings import rests_on, stated
 
     console.print(Text(certificate.verdict, style="bold"))
     if basis := rests_on(certificate.findings):
@@ -55,7 +55,7 @@ def show_certificate(console: Console, certificate: Certificate) -> None:
     kinds = [place.kind for place in certificate.places]
     if kinds:
         say(console, "places: " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)))
-    for finding in raised(certificate.findings):
+    for finding in stated(certificate.findings):
         say(console, finding, "finding")
 
 

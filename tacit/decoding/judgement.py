@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import BoolArray, FloatArray
 from tacit.base.validation import check_number, check_whole
 from tacit.decoding.decoder import ramp
 from tacit.decoding.orientation import (
@@ -123,11 +123,14 @@ class Judgement:
     """Whether what its actions are worth counts although it is not settled: it is guessed, or known by outcomes."""
     readings: Readings | None = None
     """Both ways to read its words, so that it can be judged anew by what others say without another fit."""
+    retired: BoolArray | None = None
+    """The actions (K,) that are no longer on offer, where there are any."""
 
     @property
     def best(self) -> float:
-        """Return the reward of the best action."""
-        return float(self._hedge(self.f if self.kind == HETEROGENEOUS else self.expected).max())
+        """Return the reward of the best action on offer."""
+        rewards = self._hedge(self.f if self.kind == HETEROGENEOUS else self.expected)
+        return float((rewards if self.retired is None else rewards[~self.retired]).max())
 
     @property
     def worth(self) -> FloatArray:
@@ -294,15 +297,19 @@ def decode_all(f: FloatArray, phi: FloatArray, tuples: FloatArray) -> FloatArray
     that noise does not cost reward. Where sigma leaves no room for a ramp, feedback decodes to what it means after the
     action: phi itself, where every word is said by one side alone.
     """
+    return posterior_reward(f, phi, tuples) * ramp_among(f, tuples)
+
+
+def ramp_among(f: FloatArray, tuples: FloatArray) -> FloatArray:
+    """Return the part of what it means that feedback decodes to after each of some actions, (K,), by their best."""
     K, best = len(f), int(np.argmax(f))
-    meant = posterior_reward(f, phi, tuples)
     theta = f[best] - MARGIN * math.sqrt(smoothed_variance(f, tuples)[best])
     M = f.sum() + MARGIN * sum_error(f, tuples)
     if theta <= 0 or M >= K / 2 or separation(theta, M, K) <= 1:
-        return meant
+        return np.ones(K)
     threshold = theta / M
     width = (threshold - 1 / (K - M)) / 2
-    return meant * ramp(ideal_posterior(f, 1.0), threshold - width, width)
+    return ramp(ideal_posterior(f, 1.0), threshold - width, width)
 
 
 def posterior_reward(f: FloatArray, phi: FloatArray, tuples: FloatArray) -> FloatArray:

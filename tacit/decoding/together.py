@@ -22,6 +22,8 @@ from tacit.decoding.judgement import (
     Judgement,
     JudgementSettings,
     judge,
+    posterior_reward,
+    ramp_among,
     smoothed_variance,
     turn,
 )
@@ -178,6 +180,30 @@ def widen(judgement: Judgement, counts: FloatArray, left_out: BoolArray) -> Judg
     f[~left_out], expected[~left_out] = judgement.f, judgement.expected
     rewards[:, ~left_out] = judgement.rewards
     return replace(judgement, tuples=tuples, f=f, expected=expected, rewards=rewards)
+
+
+def among_offered(judgement: Judgement, retired: BoolArray) -> Judgement:
+    """Return a judgement in which actions are worth what they are among those that are not `retired`.
+
+    What was heard after a retired one still says what words mean, but J is a ramp by the best action: held against one
+    that is gone, all others of its state would be worth nothing.
+    """
+    retired = retired[: len(judgement.f)]
+    if not retired.any():
+        return judgement
+    judgement, offered = replace(judgement, retired=retired), ~retired
+    if judgement.kind != HETEROGENEOUS:
+        return judgement
+    f, told = judgement.f[offered], judgement.settled and not judgement.waits
+    judgement = replace(judgement, hope=float(f.max() if told else max(f.max(), 1 - f.min())))
+    if judgement.turned:  # there is no ramp
+        return judgement
+    rewards, expected = judgement.rewards.copy(), judgement.expected.copy()
+    meant = posterior_reward(judgement.f, judgement.phi, judgement.tuples)
+    ramp = ramp_among(f, judgement.tuples[offered])
+    rewards[:, offered] = meant[:, offered] * ramp
+    expected[offered] = f * ramp  # what feedback means has the mean f
+    return replace(judgement, rewards=rewards, expected=expected)
 
 
 def read_alike(

@@ -30,6 +30,7 @@ from tacit.decoding.judgement import (
 from tacit.decoding.orientation import Beliefs, Leanings
 from tacit.decoding.power import is_faint, top_of
 from tacit.decoding.together import (
+    among_offered,
     judge_together,
     leave_out,
     leave_out_all,
@@ -349,6 +350,7 @@ class Places:
 
     def _put(self, place: PlaceIndex, found: Judgement, judgement: Judgement) -> Changes:
         """Return a judgement written down, before and after it is turned, as planning and decoding need it."""
+        judgement = among_offered(judgement, self._layout.endings.retired[place[0]])
         # Not settled, not judged: worth nothing to the planner, so that it is not drawn there (dev. 5).
         worth, tuples = np.zeros(self._shape[3]), float(judgement.tuples.sum())
         if judgement.settled or judgement.counts_now:

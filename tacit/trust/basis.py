@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import chdtrc, expit
@@ -23,15 +24,22 @@ SURE_MINORITY, SURE_STANDING = 3.0, 1.0
 """Standard errors of sum f below K/2, and log odds by what stands out, from which on they say which way round."""
 SOFT = 3.0
 """Nats by which words between the two sides are likelier from which on words overlap in a place."""
+NONE: Mapping[PlaceIndex, float] = MappingProxyType({})
+"""No place that known outcomes turned."""
 SILENCE_ALPHA = 0.001
 """Of the test that silence depends on what was done."""
 
 
-def find_basis(layout: Layout, judgements: Judgements, beliefs: Beliefs) -> Iterator[Finding]:
-    """Yield what was understood, with numbers, or that nothing is known yet, and why."""
+def find_basis(
+    layout: Layout, judgements: Judgements, beliefs: Beliefs, overruled: Mapping[PlaceIndex, float] = NONE
+) -> Iterator[Finding]:
+    """Yield what was understood, with numbers, or that nothing is known yet, and why.
+
+    `overruled` are the log odds of places that known outcomes turned (`tacit.trust.turned`).
+    """
     found = understood_places(judgements)
     if found:
-        yield describe_understood(found, judgements, beliefs)
+        yield describe_understood(found, judgements, beliefs, overruled)
     elif not nothing_left(layout, judgements):
         yield nothing_known(judgements)
 
@@ -44,11 +52,14 @@ def understood_places(judgements: Judgements) -> dict[PlaceIndex, Judgement]:
 
 
 def describe_understood(
-    found: Mapping[PlaceIndex, Judgement], judgements: Judgements, beliefs: Beliefs
+    found: Mapping[PlaceIndex, Judgement],
+    judgements: Judgements,
+    beliefs: Beliefs,
+    overruled: Mapping[PlaceIndex, float] = NONE,
 ) -> Finding:
     """Return what "works" rests on: how many places, how many episodes, how far apart the actions are, how sure."""
     gaps = [float(np.sort(j.f)[-1] - np.sort(j.f)[-2]) if len(j.f) > 1 else 0.0 for j in found.values()]
-    odds = [abs(shares_say(at, j, beliefs)) for at, j in found.items()]
+    odds = [overruled.get(at, abs(shares_say(at, j, beliefs))) for at, j in found.items()]
     plain = sum(j.kind == HOMOGENEOUS and j.settled for j in judgements.values())
     beside = f"; in {plain} more it would have shown, and does not" if plain else ""
     share = total_tuples(found) / total_tuples(judgements)
@@ -59,9 +70,20 @@ def describe_understood(
         f"Feedback tells actions apart in {len(found)} of {count_places(len(judgements))}, where {share:.0%} of the "
         f"episodes ended{beside}. The best action pleases "
         f"{np.median(gaps):.0%} more than the next in the middle one of them, {min(gaps):.0%} in the closest; the "
-        f"least sure is the right way round with {expit(min(odds)):.0%}, if rewarding actions are the minority.",
+        f"least sure is the right way round with {expit(min(odds)):.0%}, {which_way(found, overruled)}.",
         "Nothing needs to be done.",
     )
+
+
+def which_way(found: Mapping[PlaceIndex, Judgement], overruled: Mapping[PlaceIndex, float]) -> str:
+    """Return what the way round of places that were understood rests on, in words."""
+    turned = sum(at in overruled for at in found)
+    if not turned:
+        return "if rewarding actions are the minority"
+    if turned == len(found):
+        return "by known outcomes: rewarding actions are not the minority"
+    rest = len(found) - turned
+    return f"by known outcomes in {turned} of them, in the other {rest} if rewarding actions are the minority"
 
 
 def shares_say(at: PlaceIndex, judgement: Judgement, beliefs: Beliefs) -> float:

@@ -9,7 +9,7 @@ can test, that rewarding actions are the minority; known outcomes can (`tacit.tr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +50,7 @@ from tacit.trust.coverage import (
     total_tuples,
 )
 from tacit.trust.findings import Finding, Severity, abridge, count_of, count_places, list_places, worst_first
+from tacit.trust.turned import find_turned, overruled_places
 from tacit.trust.two_profiles import combined_p_value, measure_misfit, weighed_alike
 
 FIT_ALPHA = 0.002
@@ -95,10 +96,12 @@ def diagnose(
         judgements = judge_all(layout, counts, decoder.c, settings)
     reached = counts.by_ending() if visits is None else np.asarray(visits, dtype=np.float64)
     oriented = list(find_orientation(layout, anchors, meaning_by_phi(judgements), outcomes))
+    overruled = overruled_places(judgements, beliefs, outcomes)
+    odds = {at: each.odds for at, each in overruled.items()}
     found = [
-        *find_basis(layout, judgements, beliefs),
+        *find_basis(layout, judgements, beliefs, odds),
         *find_nothing_told(layout, judgements),
-        *find_small_sigma(layout, judgements, beliefs, borne_out(oriented)),
+        *find_small_sigma(layout, judgements, beliefs, borne_out(oriented), overruled),
         *find_action_dependence(counts, judgements),
         *find_disagreement(decoder, judgements),
         *find_doubt(layout, judgements, beliefs, unsettled),
@@ -110,6 +113,7 @@ def diagnose(
         *find_unreached(layout, reached),
         *find_mute(layout, counts, reached),
         *find_contradicted(layout, anchors, judgements, outcomes),
+        *find_turned(layout, overruled, beliefs, outcomes),
         *oriented,
     ]
     return worst_first(found)
@@ -139,12 +143,17 @@ def find_nothing_told(layout: Layout, judgements: Judgements) -> Iterator[Findin
 
 
 def find_small_sigma(
-    layout: Layout, judgements: Judgements, beliefs: Beliefs, known: bool
+    layout: Layout,
+    judgements: Judgements,
+    beliefs: Beliefs,
+    known: bool,
+    overruled: Collection[PlaceIndex] = (),
 ) -> Iterator[Finding]:
     """Yield one finding where the interval of sigma ends below `NEAR`: an error if most cannot be oriented either.
 
     Where words overlap f is drawn together and sigma looks small whatever it is, and where the minority is plain, or
-    the way round `known` by outcomes, nothing is lost: what learning fails without is to know which way round it is.
+    the way round `known` by outcomes, nothing is lost: what learning fails without is to know which way round it is. In
+    places that were `overruled` most actions please, as outcomes showed, and no threshold is used: a remark.
     """
     found = {at: j for at, j in judgements.items() if j.kind == HETEROGENEOUS}
     level = 1 - 2 * (1 - LEVEL) / max(len(found), 1)  # only the upper end is asked for
@@ -159,14 +168,25 @@ def find_small_sigma(
     lost = {at: found[at] for at in small if not known and at not in shared and in_doubt(found[at])}
     yield Finding(
         "sigma-too-small",
-        "error" if total_tuples(lost) >= MOST * total_tuples(found) else "caution",
+        weigh_small_sigma(small, lost, found, overruled if known else ()),
         list_places(layout, small),
         f"sigma = theta (K - M) / M is {sigma.estimate:.2f} [{sigma.low:.2f}, {sigma.high:.2f}] with theta = "
         f"{theta:.2f}, M = {M:.2f}, K = {K}, if no word is said by both sides, and must exceed 1 for the decoder to "
         f"tell a reward (Assumption 2.3); in {len(lost)} of {len(small)} such places it is in doubt which way round "
         "they are.",
-        "Offer more actions that fail or fewer that please, or ask for feedback that only the best action earns.",
+        "Nothing needs to be done: known outcomes say which way round it is, and feedback decodes to what it means."
+        if known and not lost
+        else "Offer more actions that fail or fewer that please, or ask for feedback that only the best action earns.",
     )
+
+
+def weigh_small_sigma(
+    small: Iterable[PlaceIndex], lost: Judgements, found: Judgements, overruled: Collection[PlaceIndex]
+) -> Severity:
+    """Return how much a small sigma matters: by what is `lost` of what was `found`, or not where it was overruled."""
+    if all(at in overruled for at in small):
+        return "info"
+    return "error" if total_tuples(lost) >= MOST * total_tuples(found) else "caution"
 
 
 class FitTest(NamedTuple):

@@ -21,6 +21,8 @@ VERDICTS = {
 """What the worst finding comes to."""
 BASES = ("understood", "understood-by-fit", "feedback-tells")
 """The codes of findings that say what "works" rests on, with caution or without."""
+OVERRULING = ("turned-by-outcomes",)
+"""The codes of remarks that say that what the user believes was overruled."""
 
 LISTED = 3
 """States and contexts that a finding names before it only counts them."""
@@ -72,6 +74,11 @@ class Diagnosis:
 def raised(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the findings that need attention: all but remarks."""
     return tuple(finding for finding in findings if finding.severity != "info")
+
+
+def stated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings that a summary lists: what needs attention, and what overruled a belief of the user's."""
+    return tuple(each for each in findings if each.severity != "info" or each.code in OVERRULING)
 
 
 def verdict(findings: Iterable[Finding]) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from tacit.decoding.counts import SeenCounts
 from tacit.decoding.reading import Reading
 from tacit.decoding.understanding import Understanding
 from tacit.offline.model import RewardModel
 from tacit.offline.propensities import Propensities, find_estimated
 from tacit.offline.request import CHECK, IGNORE, SETTLE, FitRequest
-from tacit.offline.tables.anchors import count_outcomes, find_agreement, find_turned
+from tacit.offline.tables.anchors import count_outcomes
 from tacit.offline.tables.diagnose import TableDiagnosis, show_table
 from tacit.offline.tables.examination import examine_table
 from tacit.offline.tables.gathering import Gathered, SplitCounts, check_learnable, gather, gather_pieces
@@ -22,7 +23,6 @@ from tacit.offline.tables.kind import TABLE
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.offline.teaching import find_inferred_uniformity, find_uneven_weights
 from tacit.problem.layout import Layout
-from tacit.trust.anchors import MINORITY
 from tacit.trust.certificate import (
     Certificate,
     Place,
@@ -55,19 +55,17 @@ class TableFitting:
         passing = gathered.find_passing()
         blind = TableMeanings(self.layout, reading, total.effective(), self.request.c, nothing, passing)
         meanings = replace(blind, outcomes=outcomes) if self.request.anchors == SETTLE else blind
-        places = describe_places(reading.counted, total.n, blind.counts, blind.judgements)
+        places = describe_places(reading.counted, total.n, meanings.counts, meanings.judgements)
         findings = worst_first(
             [
-                *find_in_counts(blind, gathered),
-                *find_agreement(reading, meanings.judgements, outcomes),
-                *find_turned(reading, blind.judged, meanings.judged, meanings.outcomes),
+                *find_in_counts(meanings, gathered, outcomes),
                 *find_uneven_weights(total.n.total, total.effective_size),
                 *find_how_unknown_were_taken(accepted, gathered.teaching.unknown.seen),
                 *find_how_read(reading, int(total.n.total)),
-                *find_unlisted_places(len(places), blind.judgements),
+                *find_unlisted_places(len(places), meanings.judgements),
             ]
         )
-        return RewardModel(TABLE, meanings, self._certify(blind, counts, gathered, places, findings))
+        return RewardModel(TABLE, meanings, self._certify(meanings, counts, gathered, places, findings))
 
     def diagnose(self) -> TableDiagnosis:
         """Return whether the logs can be decoded; rewards in them check which way round."""
@@ -84,13 +82,13 @@ class TableFitting:
 
     def _certify(
         self,
-        blind: TableMeanings,
+        meanings: TableMeanings,
         counts: SplitCounts,
         gathered: Gathered,
         places: tuple[Place, ...],
         findings: tuple[Finding, ...],
     ) -> Certificate:
-        total, layout, settings = counts.total, blind.reading.counted, blind.settings.judgement
+        total, layout, settings = counts.total, meanings.reading.counted, meanings.settings.judgement
         fitted, held = counts.fitted.effective(), counts.held.weight
         return Certificate(
             files=describe_files(self.request.source.files or ()),
@@ -99,8 +97,8 @@ class TableFitting:
             effective=round(total.effective_size, 1),
             left_out=dict(gathered.teaching.left_out),
             problems=self.request.rules_broken,
-            losses=validation_losses(layout, fitted, held, blind.c, settings),
-            constants=describe_constants(blind.judgements),
+            losses=validation_losses(layout, fitted, held, meanings.c, settings),
+            constants=describe_constants(meanings.judgements),
             places=places,
             findings=findings,
         )
@@ -128,14 +126,15 @@ def find_how_read(reading: Reading, counted: int) -> Iterator[Finding]:
         )
 
 
-def find_in_counts(blind: TableMeanings, gathered: Gathered) -> Iterator[Finding]:
-    """Yield what the counts show of the assumptions; that the minority is assumed is said with the anchors."""
-    found = diagnose(
-        blind.reading.counted,
-        blind.counts.rounded(),
-        blind.settings.decoder,
-        blind.settings.judgement,
-        blind.judgements,
+def find_in_counts(meanings: TableMeanings, gathered: Gathered, outcomes: SeenCounts) -> tuple[Finding, ...]:
+    """Return what the counts show of the assumptions, as known outcomes turned them, and what these say."""
+    return diagnose(
+        meanings.reading.counted,
+        meanings.counts.rounded(),
+        meanings.settings.decoder,
+        meanings.settings.judgement,
+        meanings.judgements,
         visits=gathered.visits,
+        beliefs=meanings.judged.beliefs,
+        outcomes=outcomes,
     )
-    yield from (finding for finding in found if finding.code != MINORITY.code)
