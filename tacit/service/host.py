@@ -56,7 +56,6 @@ from tacit.service.rebuilding import (
     decoded_reward,
     load_agent,
     read_anchors,
-    save_agent,
 )
 from tacit.service.talks import is_talk
 from tacit.text.stages import TextStage
@@ -214,7 +213,7 @@ class Host(Rebuilt):
         for episode in agent.open_episodes:
             agent.abandon(episode)
         self.take_over(agent)
-        event = JournalEvent(self.row.number, None, LOAD, save_agent(agent), at)
+        event = JournalEvent(self.row.number, None, LOAD, agent.still().pack(), at)
         return Answer(200, {"loaded": agent.next_episode}, (event,))
 
     def label(self, body: LabelBody) -> LabelsBody:

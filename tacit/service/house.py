@@ -244,10 +244,12 @@ class House:
         self._tell(host, events)
 
     async def snapshot(self, host: Host) -> None:
-        """Keep the agent as it is now; decisions wait while it is written out, not while it goes to disk."""
-        data = host.snapshot()
+        """Keep the agent as it is now; decisions wait while it is copied, not while it is packed and goes to disk."""
+        write = host.snapshot()
         position = await self._put(host, ())
-        await asyncio.to_thread(self._store.save_snapshot, host.row.number, Snapshot(position, data))
+        await asyncio.to_thread(
+            lambda: self._store.save_snapshot(host.row.number, Snapshot(position, write()))
+        )
         self._snapshotted[host.row.number] = position
         self._snapshotted_at[host.row.number] = self._clock()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,18 +109,19 @@ class Rebuilt:
         """Return the episodes that ended last, the latest first."""
         return list(islice(reversed(self.closed.values()), most))
 
-    def snapshot(self) -> bytes:
-        """Return the agent as it is, with what is open; `restore` reads it."""
+    def snapshot(self) -> Callable[[], bytes]:
+        """Return what writes out the agent as it is now, with what is open, in any thread; `restore` reads that."""
         header = {
             "ended": self.ended,
             "fits": self.fits,
-            "open": {name: msgspec.to_builtins(account) for name, account in self.accounts.items()},
+            "open": self.accounts,
             "earned": [list(self.earned[False]), list(self.earned[True])],
             "anchors": self.anchors,
             "anchored": self.anchored,
             "met": self.met.to_json(),
         }
-        return ENCODER.encode(header) + b"\n" + save_agent(self.agent)
+        told, still = ENCODER.encode(header), self.agent.still()
+        return lambda: told + b"\n" + still.pack()
 
     def restore(self, snapshots: Iterable[Snapshot]) -> None:
         """Become what the latest snapshot and the events since then make of the agent."""
@@ -237,14 +238,6 @@ class Rebuilt:
 def read_anchors(told: Anchors) -> list[Anchor]:
     """Return known outcomes as agents take them."""
     return [Anchor(each.context, each.state, each.feedback, each.reward) for each in told.anchors]
-
-
-def save_agent(agent: Agent) -> bytes:
-    """Return an agent's file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "agent"
-        agent.save(path)
-        return path.read_bytes()
 
 
 def load_agent(content: bytes) -> Agent:

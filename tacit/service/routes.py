@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -46,7 +47,6 @@ from tacit.service.gate import Gate
 from tacit.service.host import Answer, Host
 from tacit.service.house import House
 from tacit.service.journal import StoreError
-from tacit.service.rebuilding import save_agent
 from tacit.service.switch import Switched
 from tacit.service.watching import Watchers
 
@@ -127,7 +127,8 @@ async def label(house: House, request: Request) -> Response:
 
 async def get_checkpoint(house: House, request: Request) -> Response:
     """Answer GET /v1/agents/{name}/checkpoint: the agent's file."""
-    return Response(save_agent(host_of(house, request).agent), media_type=BYTES)
+    still = host_of(house, request).agent.still()
+    return Response(await asyncio.to_thread(still.pack), media_type=BYTES)
 
 
 async def put_checkpoint(house: House, request: Request) -> Response:
