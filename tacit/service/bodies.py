@@ -80,7 +80,7 @@ class Anchored(Struct):
 
 
 class Began(Struct, omit_defaults=True):
-    """An episode that has begun; one that is `held` out stays uniform, to compare with."""
+    """An episode that has begun; one that is `held` out stays uniform, or on the baseline, to compare with."""
 
     episode: str
     stage: str
@@ -158,7 +158,9 @@ class Abandoned(Struct):
 
 
 class StepTaken(Struct, omit_defaults=True):
-    """One step of an episode; `probability` is null where the caller acted and did not say."""
+    """One step of an episode; `probability` is null where the caller acted and did not say. By whom it was chosen: the
+    agent, the caller (`taken`), or the `baseline` of those held out.
+    """
 
     step: int
     state: Any
@@ -166,6 +168,7 @@ class StepTaken(Struct, omit_defaults=True):
     probability: float | None
     actions: list[Any] | None = None
     taken: bool = False
+    baseline: bool = False
 
 
 class EpisodeStatus(Struct):

@@ -8,7 +8,8 @@
 kind: `{"kind": "vectors", "dimension": 5}`, `{"kind": "text"}`, `{"kind": "finite", "labels": [...], "open": true}`.
 `text` in place of `layout` makes an agent of conversations. Of settings what is left out is Tacit's own, and "estimate"
 stands for a constant that is estimated. `window` is how many seconds feedback may come late, `holdout` the share
-of episodes that stay uniform, to compare with: all of a user's, where users are named.
+of episodes that stay uniform, to compare with: all of a user's, where users are named. With `baseline` they do not
+stay uniform but do what was always done: "first", the first action on offer, or `[{"state": ..., "action": ...}]`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tacit.base.checkpoint import CheckpointError
 from tacit.learning.generalising import is_counted
 from tacit.learning.settings import BESIDE, Settings
 from tacit.problem.layout import Layout
+from tacit.service.baseline import UNIFORM, Baseline, check_baseline
 from tacit.service.errors import conflict, invalid
 from tacit.text.conversations import Conversations
 from tacit.text.settings import TextSettings
@@ -43,6 +45,7 @@ class Description(Struct, forbid_unknown_fields=True, omit_defaults=True):
     seed: Annotated[int, Meta(ge=0, le=(1 << 53) - 1)] = 0
     window: Annotated[float, Meta(gt=0, le=366 * DAY)] = DAY
     holdout: Annotated[float, Meta(ge=0, lt=1)] = 0.0
+    baseline: Baseline = UNIFORM
 
 
 def read_description(content: bytes, kind: str) -> Description:
@@ -71,9 +74,11 @@ def complete(described: Description) -> Description:
                     "settings of conversations stand in `text`, got both; move them there", "settings"
                 )
             text = TextSettings.from_json(_overlaid(TextSettings().to_json(), described.text, "text"))
+            check_baseline(described.baseline, described.holdout, None)
             return msgspec.structs.replace(described, text=text.to_json())
         assert described.layout is not None
         layout = Layout.from_json(_write_out(described.layout))
+        check_baseline(described.baseline, described.holdout, layout)
         settings = Settings.from_json(
             _overlaid(default_settings(layout).to_json(), described.settings, "settings")
         )

@@ -29,6 +29,7 @@ from tacit.service.accounts import (
     Account,
     Ended,
 )
+from tacit.service.baseline import choose_fixed
 from tacit.service.bodies import (
     Abandoned,
     Accepted,
@@ -50,6 +51,7 @@ from tacit.service.errors import RefusedError, conflict, invalid
 from tacit.service.journal import JournalEvent
 from tacit.service.labelling import label_episode, probe
 from tacit.service.logbook import note
+from tacit.service.named_models import check_named_models
 from tacit.service.rebuilding import (
     ENCODER,
     Rebuilt,
@@ -118,17 +120,28 @@ class Host(Rebuilt):
                 f"steps are taken in order, the next of episode {name!r} is {len(account.steps) + 1}, got {body.step}",
                 "step",
             )
-        if body.taken is UNSET:
-            action = _ask_agent("state", self.agent.act, episode, body.state, body.actions, body.step)
-            taken = StepTaken(body.step, body.state, action, episode.probability, body.actions)
-        else:
-            told = (episode, body.state, body.taken, body.probability, body.actions)
-            _ask_agent("taken", self.agent.took, *told)
-            taken = StepTaken(body.step, body.state, body.taken, body.probability, body.actions, taken=True)
+        taken = self._step(account, episode, body)
         event = self._event(name, ACT, taken, at)
         account.steps.append(taken)
         account.last = at
         return Answer(200, ChosenBody(taken.action, taken.probability, body.step), (event,))
+
+    def _step(self, account: Account, episode: Episode, body: Ask) -> StepTaken:
+        """Return the next step of an episode: by the agent, by the caller, or by the baseline of those held out."""
+        told = (body.step, body.state)
+        if body.taken is not UNSET:
+            _ask_agent(
+                "taken", self.agent.took, episode, body.state, body.taken, body.probability, body.actions
+            )
+            return StepTaken(*told, body.taken, body.probability, body.actions, taken=True)
+        fixed = None
+        if account.held:
+            fixed = _ask_agent("state", choose_fixed, self.description.baseline, self.agent, episode, body)
+        if fixed is None:
+            action = _ask_agent("state", self.agent.act, episode, body.state, body.actions, body.step)
+            return StepTaken(*told, action, episode.probability, body.actions)
+        _ask_agent("state", self.agent.took, episode, body.state, fixed, 1.0, body.actions)
+        return StepTaken(*told, fixed, 1.0, body.actions, baseline=True)
 
     def hear(self, name: str, body: Feedback, at: float) -> Answer:
         """Take the feedback of an episode, or answer as when it was taken."""
@@ -203,7 +216,7 @@ class Host(Rebuilt):
                 409, "begun", "an agent is loaded before its first episode, this one has begun; make another"
             )
         try:
-            agent = load_agent(content)
+            agent = load_agent(content, lambda tree: check_named_models(self.description, tree))
         except CheckpointError as error:
             raise invalid(f"the file cannot be loaded: {error}") from None
         if agent.world.to_state().get("layout") != self.agent.world.to_state().get("layout"):

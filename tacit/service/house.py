@@ -23,6 +23,7 @@ from tacit.service.host import Answer, Host
 from tacit.service.journal import JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.limits import Limits
 from tacit.service.logbook import LOG, note
+from tacit.service.named_models import check_models
 from tacit.service.rehearsing import rehearse
 from tacit.service.staleness import staleness_of
 
@@ -116,6 +117,7 @@ class House:
                 f"an agent's name is of a to z, 0 to 9, '.', '_' and '-', up to 64 of them, got {name!r}",
                 "name",
             )
+        check_models(described, self.limits.models)
         async with self._making:
             return await self._make(name, described)
 

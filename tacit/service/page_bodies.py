@@ -157,7 +157,9 @@ class AgentView(Struct):
     """The same of those held out, in wider windows, for there are fewer of them."""
     lately: Estimate | None
     held: Estimate | None
-    """What those episodes earned lately that are held out, and stay uniform."""
+    """What those episodes earned lately that are held out."""
+    baseline: bool
+    """Whether these go by a fixed choice, and do not stay uniform."""
     uniform: ChanceEstimate | None
     meanings: MeaningsShown
     contexts: list[ContextShown]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from tacit.agent import Agent
+from tacit.agent import KIND, Agent
+from tacit.base.checkpoint import load_tree
 from tacit.learning.episode import Episode
 from tacit.learning.generalising import Fits, GeneralisingLearning
 from tacit.service.accounts import (
@@ -216,7 +217,7 @@ class Rebuilt:
             check_replayed(event, said.decoded, decoded_reward(episode))
 
     def _replay_step(self, event: JournalEvent, step: StepTaken, episode: Episode) -> None:
-        if step.taken:
+        if step.taken or step.baseline:
             self.agent.took(episode, step.state, step.action, step.probability, step.actions)
             return
         action = self.agent.act(episode, step.state, step.actions, step.step)
@@ -240,11 +241,13 @@ def read_anchors(told: Anchors) -> list[Anchor]:
     return [Anchor(each.context, each.state, each.feedback, each.reward) for each in told.anchors]
 
 
-def load_agent(content: bytes) -> Agent:
-    """Return the agent of a file, or raise CheckpointError."""
+def load_agent(content: bytes, check: Callable[[Mapping[str, Any]], None] | None = None) -> Agent:
+    """Return the agent of a file, or raise CheckpointError; before anything is made of it, what it holds is checked."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent"
         path.write_bytes(content)
+        if check is not None:
+            check(load_tree(path, KIND))
         return Agent.load(os.fspath(path))
 
 

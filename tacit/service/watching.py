@@ -21,6 +21,7 @@ from starlette.responses import Response, StreamingResponse
 from tacit.learning.layered import Layered
 from tacit.problem.spaces import Finite
 from tacit.service.accounts import Account
+from tacit.service.baseline import UNIFORM
 from tacit.service.chance import estimate_chance, weigh_steps
 from tacit.service.errors import RefusedError
 from tacit.service.history import History
@@ -232,6 +233,7 @@ def view_agent(house: House, host: Host, history: History, health: Health) -> Ag
         held_rewards=history.held_windows(),
         lately=history.lately(),
         held=history.held_out(),
+        baseline=host.description.baseline != UNIFORM,
         uniform=None if history.lately() is None else estimate_chance(agent, history.tried),
         meanings=tell_meanings(agent.stage, latest),
         contexts=list_contexts(host, latest),

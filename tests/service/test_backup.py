@@ -32,7 +32,7 @@ def replayed(folder, last=None):
         for event in store.read(row.number):
             if last is None or event.position <= last:
                 host.replay(event)
-        return host.snapshot()
+        return host.snapshot()()
 
 
 class Visitors(threading.Thread):
@@ -97,10 +97,10 @@ def test_a_service_goes_on_from_a_copy(tmp_path):
         caller.begin("new", id="half")
         half = caller.act("half", 1, "start").json()
         copy = back_up(tmp_path, tmp_path / "copy.sqlite", 0.0)
-        before = caller.host.snapshot()
+        before = caller.host.snapshot()()
     restore(copy, tmp_path / "other")
     with shop(tmp_path / "other") as caller:
-        assert caller.host.snapshot() == before
+        assert caller.host.snapshot()() == before
         assert caller.act("half", 1, "start").json() == half
     for table in TABLES[:2]:
         assert rows(tmp_path / "other" / JOURNAL, table) == rows(copy, table)

@@ -197,7 +197,7 @@ def attack(folder, make_place, seed, kills):
             place.wait_for_others()
             with closing(place.open()) as store:
                 first, latest, events = read_journal(store)
-            assert first.snapshot() == latest.snapshot()
+            assert first.snapshot()() == latest.snapshot()()
             check_journal(events, crowd.told)
             service.start()
             with Client(service.url) as client:
