@@ -213,6 +213,26 @@ class Staleness(Struct):
     behind: int
 
 
+class WantedShown(Struct):
+    """A situation that is not settled: how many episodes told of it, and about how many more would settle it."""
+
+    state: str
+    context: str
+    told: int
+    more: int
+
+
+class ProgressShown(Struct):
+    """How far an agent is: what is done of what, and in words what is left; `total` is None where nobody knows."""
+
+    explored: int | None
+    done: int | None
+    total: int | None
+    what: str
+    words: list[str]
+    wanted: list[WantedShown]
+
+
 class AgentStatus(Struct):
     """How an agent is doing; `stale` is null where everything is learned at once."""
 
@@ -222,7 +242,7 @@ class AgentStatus(Struct):
     begun: int
     ended: int
     open: int
-    explored: int | None
+    progress: ProgressShown
     verdict: str
     basis: str
     findings: list[FindingBody]

@@ -25,6 +25,7 @@ from tacit.agent import Agent
 from tacit.base.checkpoint import CheckpointError
 from tacit.learning.generalising import is_counted
 from tacit.learning.settings import BESIDE, Settings
+from tacit.problem.growth import may_change
 from tacit.problem.layout import Layout
 from tacit.service.baseline import UNIFORM, Baseline, check_baseline
 from tacit.service.errors import conflict, invalid
@@ -111,6 +112,28 @@ def check_same(known: Description, given: Description) -> None:
     path, before, after = _first_difference(old, new, "")
     if path:
         raise conflict(path, before, after, "an agent is made once: delete it first, or use another name")
+
+
+def has_grown(first: Layout, layout: Layout) -> bool:
+    """Return whether a layout is one that is described, with what an agent met since and what was retired.
+
+    >>> from tacit.problem.growth import without_action
+    >>> first = Layout.regular([1], n_actions=2, n_contexts=1, n_feedback=2)
+    >>> has_grown(first, without_action(first, 1)), has_grown(first, Layout.regular([1], 2, 2, 2))
+    (True, False)
+    """
+    known, found = ({**each.to_json(), "retired": None} for each in (first, layout))
+    if not may_change(first) or first.horizon != layout.horizon:
+        return known == found
+    return _begins_with(found, known)
+
+
+def _begins_with(found: Any, first: Any) -> bool:
+    if isinstance(first, dict) and isinstance(found, dict):
+        return first.keys() == found.keys() and all(_begins_with(found[key], first[key]) for key in first)
+    if isinstance(first, list) and isinstance(found, list):
+        return len(found) >= len(first) and all(map(_begins_with, found, first))
+    return bool(found == first)
 
 
 def _fault(error: Exception) -> str:

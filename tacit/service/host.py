@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from tacit.agent import Agent
 from tacit.base.checkpoint import CheckpointError
 from tacit.learning.episode import Episode
+from tacit.learning.layered import Layered
 from tacit.service.accounts import (
     ABANDON,
     ACT,
@@ -47,6 +49,7 @@ from tacit.service.bodies import (
     Retire,
     StepTaken,
 )
+from tacit.service.descriptions import has_grown
 from tacit.service.errors import RefusedError, conflict, invalid
 from tacit.service.journal import JournalEvent
 from tacit.service.labelling import label_episode, probe
@@ -219,7 +222,7 @@ class Host(Rebuilt):
             agent = load_agent(content, lambda tree: check_named_models(self.description, tree))
         except CheckpointError as error:
             raise invalid(f"the file cannot be loaded: {error}") from None
-        if agent.world.to_state().get("layout") != self.agent.world.to_state().get("layout"):
+        if not _is_of(self.agent, agent):
             raise RefusedError(
                 409, "conflict", "the file is of another layout; make the agent with that one", "layout"
             )
@@ -289,6 +292,13 @@ class Host(Rebuilt):
 
     def _event(self, episode: str | None, kind: str, body: Any, at: float) -> JournalEvent:
         return JournalEvent(self.row.number, episode, kind, ENCODER.encode(body), at, 0, body)
+
+
+def _is_of(known: Agent, loaded: Agent) -> bool:
+    """Return whether a file is of an agent that is described alike, whatever it has met since."""
+    if isinstance(known.world, Layered) and isinstance(loaded.world, Layered):
+        return has_grown(known.layout, loaded.layout)
+    return known.world.name == loaded.world.name
 
 
 def _ask_agent(field: str, call: Any, *told: Any) -> Any:

@@ -24,6 +24,7 @@ from tacit.service.journal import JournalEvent, JournalStore, Snapshot, StoreErr
 from tacit.service.limits import Limits
 from tacit.service.logbook import LOG, note
 from tacit.service.named_models import check_models
+from tacit.service.progress import tell_progress
 from tacit.service.rehearsing import rehearse
 from tacit.service.staleness import staleness_of
 
@@ -271,7 +272,7 @@ class House:
             begun=agent.next_episode,
             ended=host.ended,
             open=len(host.accounts),
-            explored=getattr(agent.stage, "explored", None),
+            progress=tell_progress(agent.stage),
             verdict=diagnosis.verdict,
             basis=diagnosis.basis,
             findings=[

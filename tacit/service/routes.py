@@ -104,13 +104,14 @@ async def get_episode(house: House, request: Request) -> Response:
 
 async def get_policy(house: House, request: Request) -> Response:
     """Answer GET /v1/agents/{name}/policy?context=JSON."""
-    host = host_of(house, request)
+    host, told = host_of(house, request), request.query_params.get("context", "")
     try:
-        context = msgspec.json.decode(request.query_params.get("context", "").encode())
+        context = msgspec.json.decode(told.encode())
         await house.rehearse(host, host.agent.policy, context)
         policy = host.agent.policy(context)
     except (ValueError, TypeError, msgspec.MsgspecError) as error:
-        raise invalid(f"`context` is a context in JSON, in the query: {error}", "context") from None
+        rule = "`context` in the query is a context in JSON, a text in quotes"
+        raise invalid(f"{rule} (?context=%22new%22), got {told!r}: {error}", "context") from None
     rows = [
         PolicyRow(state, [ActionChance(action, chance) for action, chance in chances.items()])
         for state, chances in policy.items()

@@ -30,7 +30,7 @@ from tacit.service.house import House
 from tacit.service.journal import StoreError
 from tacit.service.meanings import shorten, tell_meanings
 from tacit.service.page_bodies import AgentsView, AgentView, ContextShown, Glance, Health, Recent, RecentStep
-from tacit.service.progress import ANSWERS, STAGES, tell_progress
+from tacit.service.progress import ANSWERS, STAGES
 
 MOST_LISTENERS = 64
 """Open streams; each is a connection and a look at what changed twice a second."""
@@ -228,7 +228,6 @@ def view_agent(house: House, host: Host, history: History, health: Health) -> Ag
         status=status,
         answer=ANSWERS[status.verdict],
         stage=STAGES.get(status.stage, ""),
-        progress=tell_progress(agent.stage),
         rewards=history.shown(),
         held_rewards=history.held_windows(),
         lately=history.lately(),

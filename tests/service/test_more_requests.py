@@ -219,3 +219,47 @@ def test_fits_that_are_made_beside_are_replayed_when_they_were_taken_up(tmp_path
         before, fits = caller.host.snapshot()(), caller.host.agent.stage.fits
     assert len(fits) >= 1
     assert rebuilt(tmp_path, "people") == before
+
+
+def test_an_agent_that_has_grown_goes_on_elsewhere(tmp_path):
+    """Its file holds what it met and what was retired; one of another description is refused."""
+    grows = {"layout": SHOP["layout"] | {"open": True}}
+    with serving(tmp_path) as client:
+        caller, other, closed = Caller(client, "a"), Caller(client, "b"), Caller(client, "c")
+        for each, described in ((caller, grows), (other, grows), (closed, SHOP)):
+            assert each.put(described).status_code == 201
+        caller.begin("new", id="e")
+        caller.act("e", 1, "start")
+        assert caller.act("e", 2, "attic", actions=["climb", "leave"]).status_code == 200
+        caller.hear("e", "thanks")
+        assert client.post("/v1/agents/a/retire", json={"action": "offer"}).status_code == 200
+        file = client.get("/v1/agents/a/checkpoint").content
+        assert refusal(client.put("/v1/agents/c/checkpoint", content=file)) == (409, "conflict", "layout")
+        assert client.put("/v1/agents/b/checkpoint", content=file).status_code == 200
+        other.begin("new", id="f")
+        assert other.act("f", 1, "start").json()["action"] != "offer"
+        assert other.act("f", 2, "attic").status_code == 200
+        before = other.host.snapshot()()
+    assert rebuilt(tmp_path, "b") == before
+
+
+def test_refusals_say_which_field_and_how_to_write_it(tmp_path):
+    with shop(tmp_path) as caller:
+        asked = caller.client.get("/v1/agents/shop/policy?context=new")
+        assert refusal(asked) == (422, "invalid", "context")
+        assert "a text in quotes (?context=%22new%22), got 'new'" in asked.json()["error"]["message"]
+        digits = caller.begin("new", id="17")
+        assert refusal(digits) == (422, "invalid", "id")
+        assert "not of digits alone" in digits.json()["error"]["message"]
+        assert refusal(caller.post("/decide", context="new")) == (422, "invalid", "state")
+        assert refusal(caller.post("/decide", context="new", state="start", hurry=1))[2] == "hurry"
+
+
+def test_the_status_says_how_far_an_agent_is(tmp_path):
+    with shop(tmp_path) as caller:
+        for _ in range(5):
+            caller.play("new", ["start", "cart"], "thanks")
+        told = caller.client.get("/v1/agents/shop").json()["progress"]
+        assert (told["done"], told["total"]) == (0, 4)
+        assert "situations settled" in told["what"]
+        assert {"state": "cart", "context": "new", "told": 5}.items() <= told["wanted"][0].items()

@@ -9,7 +9,7 @@ export function showAgent(view) {
   showFacts(view);
   showFindings(view.status.findings);
   showRewards(view);
-  showProgress(view.progress);
+  showProgress(view.status.progress);
   showMeanings(view.meanings);
   showContexts(view);
   fill(find("recent"), view.recent, showRecent);
@@ -26,8 +26,8 @@ function showVerdict({ status, answer }) {
   setText("verdict-basis", status.basis);
 }
 
-function showFacts({ status, stage, progress }) {
-  const { explored } = progress;
+function showFacts({ status, stage }) {
+  const { explored } = status.progress;
   setText("fact-stage", status.stage);
   setText("fact-ended", `${count(status.ended)}`);
   setText("fact-open", count(status.open));
