@@ -162,3 +162,11 @@ def test_the_commands(tmp_path):
     assert (tmp_path / "new" / JOURNAL).read_bytes() == copy.read_bytes()
     again = runner.invoke(app, back)
     assert (again.exit_code, "nothing is overwritten" in again.output) == (1, True)
+
+
+def test_a_folder_that_is_not_there_yet_is_made(tmp_path):
+    with shop(tmp_path):
+        made = back_up(tmp_path, tmp_path / "copies" / "daily", 0.0)
+    assert made == tmp_path / "copies" / "daily" / "tacit-19700101T000000Z.sqlite"
+    assert made.is_file()
+    assert back_up(tmp_path, tmp_path / "one.sqlite", 0.0) == tmp_path / "one.sqlite"
