@@ -36,14 +36,14 @@ def check_baseline(baseline: Baseline, holdout: float, layout: Layout | None) ->
         return
     if holdout == 0:
         raise invalid("a baseline is for episodes that are held out, got no `holdout`; give one", "baseline")
-    if baseline == FIRST:
-        return
     if layout is None:
         raise invalid(
-            "in a conversation candidates come with the request, got a choice by state; write "
-            '"first", and name first what would be said without the agent',
+            "of conversations only the agent's own choices are learned from, so those held out stay uniform; leave "
+            "`baseline` out",
             "baseline",
         )
+    if baseline == FIRST:
+        return
     for each in baseline:
         assert isinstance(each, FixedChoice)
         _check_choice(each, layout)

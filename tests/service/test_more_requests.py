@@ -112,11 +112,11 @@ def test_a_baseline_that_cannot_be_is_refused(tmp_path, more, words):
         assert client.get("/v1/agents").json() == {"agents": []}
 
 
-def test_a_baseline_by_state_is_not_for_conversations(tmp_path):
+@pytest.mark.parametrize("baseline", ["first", [{"state": "a", "action": "b"}]])
+def test_a_baseline_is_not_for_conversations(tmp_path, baseline):
+    """Of these only choices of the agent's own are learned from."""
     with serving(tmp_path) as client:
-        refused = client.put(
-            "/v1/agents/talk", json={"text": {}, "holdout": 0.1, "baseline": [{"state": "a", "action": "b"}]}
-        )
+        refused = client.put("/v1/agents/talk", json={"text": {}, "holdout": 0.1, "baseline": baseline})
         assert refusal(refused) == (422, "invalid", "baseline")
 
 
