@@ -82,7 +82,8 @@ def server(*command: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
 
 def processor_time(pid: int) -> float:
     """Return the seconds of processor that a process and its children have used."""
-    family = [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+    threads = Path(f"/proc/{pid}/task").glob("*/children")  # each has those that it began
+    family = [pid, *(int(child) for thread in threads for child in thread.read_text().split())]
     fields = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in family]
     return sum(int(field[11]) + int(field[12]) for field in fields) / TICK
 

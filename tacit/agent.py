@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tacit.base.changes import Changes, assign, commit
-from tacit.base.checkpoint import CheckpointError, save_tree
+from tacit.base.checkpoint import CheckpointError, Still
 from tacit.base.randomness import EpisodeDraws, draw_index
 from tacit.base.saved import open_saved
 from tacit.baselines.stages import STAGES
@@ -61,8 +61,7 @@ class Agent:
     >>> layout = Layout.regular([1, 2], n_actions=3, n_contexts=2, n_feedback=2)
     >>> agent = Agent(layout, seed=1)
     >>> episode = agent.begin(0)
-    >>> first = agent.act(episode, 0)
-    >>> last = agent.act(episode, 2)
+    >>> first, last = agent.act(episode, 0), agent.act(episode, 2)
     >>> agent.end(episode, 1)
     >>> episode
     Episode(id=0, stage='fast learning', steps=2, ended)
@@ -275,18 +274,17 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, open episodes included; `load` continues bit for bit."""
+        self.still().save(path)
+
+    def still(self) -> Still:
+        """Return what `save` writes, as it is now: it can be written later, while the agent goes on."""
         with self._lock:
             self._settle()
-            tree = {
-                "world": self.world.name,
-                "world_state": self.world.to_state(),
-                "seed": self.seed,
-                "next_id": self._next_id,
-                "stage": self.stage.name,
-                "stage_state": self.stage.to_state(),
-                "open": [keep_episode(self.world, episode) for episode in self._open.values()],
-            }
-            save_tree(path, KIND, tree)
+            world, stage = self.world, self.stage
+            tree = {"world": world.name, "world_state": world.to_state(), "seed": self.seed}
+            tree |= {"next_id": self._next_id, "stage": stage.name, "stage_state": stage.to_state()}
+            tree["open"] = [keep_episode(world, episode) for episode in self._open.values()]
+            return Still(KIND, tree)
 
     @classmethod
     def load(
@@ -335,9 +333,7 @@ class Agent:
     def _layered(self) -> Layered:
         if isinstance(self.world, Layered):
             return self.world
-        raise ValueError(
-            f"a layered problem has a layout and settings, this agent's world is {self.world.name!r}"
-        )
+        raise ValueError(f"a layered problem has a layout and settings, this one is of {self.world.name!r}")
 
     def _make(self, changes: Changes) -> None:
         """Make changes, all of them even if that is interrupted: then whoever comes next makes them again."""

@@ -95,7 +95,7 @@ def rebuilt(folder, name="shop"):
         row = next(row for row in store.agents() if row.name == name)
         host = Host(row, store)
         host.restore([])
-        return host.snapshot()
+        return host.snapshot()()
     finally:
         store.close()
 

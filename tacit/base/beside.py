@@ -2,7 +2,8 @@
 
 The process is begun with the first task and kept for the next. What it is given and gives back goes through a pipe of
 this program's own. Another pipe carries nothing: when it is closed, by `stop` or because this program was killed, the
-process ends, whatever it is at. It gives way to this one, whose decisions come first.
+process ends, whatever it is at. It gives way to this one, whose decisions come first. To begin the process takes some
+milliseconds, which is done in a thread.
 """
 
 from __future__ import annotations
@@ -94,8 +95,20 @@ class Beside(Generic[T]):
             spawn = get_context("spawn")
             heard, self._line = spawn.Pipe(duplex=False)
             self._pool = ProcessPoolExecutor(1, spawn, _stand_beside, (heard,))
-        work, arguments = self._asked
-        self._task, self._tries = self._pool.submit(work, *arguments), self._tries + 1
+        self._task, self._tries = Future(), self._tries + 1
+        told = (self._pool, self._asked, self._task)
+        threading.Thread(target=_hand_over, args=told, name="tacit-beside", daemon=True).start()
+
+
+def _hand_over(pool: ProcessPoolExecutor, asked: Asked, task: Future[Any]) -> None:
+    """Give a task to the process, and what it comes to to whoever waits: a thread's work."""
+    work, arguments = asked
+    try:
+        result = pool.submit(work, *arguments).result()
+    except BaseException as error:
+        task.set_exception(error)
+    else:
+        task.set_result(result)
 
 
 def _stand_beside(line: Connection) -> None:

@@ -66,20 +66,42 @@ class CheckpointError(ValueError):
     """A file that cannot be loaded; the message says why and what to do."""
 
 
+class Still:
+    """A tree (dicts, lists, plain values, arrays) as it is now: it can be written later, while what it is of goes on.
+
+    >>> numbers = np.zeros(2)
+    >>> still = Still("numbers", {"numbers": numbers})
+    >>> numbers[0] = 1.0
+    >>> still.pack() == Still("numbers", {"numbers": np.zeros(2)}).pack()
+    True
+    """
+
+    def __init__(self, kind: str, tree: Mapping[str, Any]) -> None:
+        arrays: list[np.ndarray[Any, Any]] = []
+        self._header = {"format": FORMAT, "version": VERSION, "kind": kind, "tree": _detach(tree, arrays)}
+        self._arrays = [array.copy("K") for array in arrays]
+        if len(arrays) >= MOST_MEMBERS:
+            raise ValueError(
+                f"a file holds fewer than {MOST_MEMBERS} arrays, got {len(arrays)}; abandon episodes that will not end"
+            )
+
+    def pack(self) -> bytes:
+        """Return the content of its file."""
+        members = {HEADER: json.dumps(self._header, allow_nan=False).encode()}
+        members |= {f"{number}.npy": _array_file(array) for number, array in enumerate(self._arrays)}
+        content, sizes = _pack(members), sum(map(len, members.values()))
+        if sizes + json_memory(members[HEADER]) > _allowed(len(content)):
+            content = _pack(members, stored_above=RATIO)
+        return content
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file, whole or not at all."""
+        write_atomically(path, self.pack())
+
+
 def save_tree(path: str | os.PathLike[str], kind: str, tree: Mapping[str, Any]) -> None:
     """Write `tree` (dicts, lists, plain values, arrays) to `path`, whole or not at all."""
-    arrays: list[np.ndarray[Any, Any]] = []
-    header = {"format": FORMAT, "version": VERSION, "kind": kind, "tree": _detach(tree, arrays)}
-    members = {HEADER: json.dumps(header, allow_nan=False).encode()}
-    members |= {f"{number}.npy": _array_file(array) for number, array in enumerate(arrays)}
-    if len(members) > MOST_MEMBERS:
-        raise ValueError(
-            f"a file holds fewer than {MOST_MEMBERS} arrays, got {len(arrays)}; abandon episodes that will not end"
-        )
-    content, sizes = _pack(members), sum(map(len, members.values()))
-    if sizes + json_memory(members[HEADER]) > _allowed(len(content)):
-        content = _pack(members, stored_above=RATIO)
-    write_atomically(path, content)
+    Still(kind, tree).save(path)
 
 
 def load_tree(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:

@@ -16,7 +16,9 @@ FOLDER = Path("tacit-data")
 
 
 def backup(
-    target: Annotated[Path, typer.Argument(help="A file that is not there yet, or a folder.")],
+    target: Annotated[
+        Path, typer.Argument(help="A file that is not there yet, or a folder, which may be new.")
+    ],
     data: Data = FOLDER,
 ) -> None:
     """Copy the journal of a service, which may be running; keys and the secret of links are no part of it."""

@@ -131,6 +131,7 @@ class TupleStore:
 
     def __init__(self, layout: Layout, rows: Sequence[TupleRow] = ()) -> None:
         self.rows: list[TupleRow] = []
+        self._columns = Tuples.from_rows(())  # of the first rows: those that were asked for before
         self.found = np.zeros(layout.endings.size, dtype=np.int64)
         for row in rows:
             commit(self.learn(*row[:5]))
@@ -143,8 +144,15 @@ class TupleStore:
         return extend(self.rows, [row]), put(self.found, ending, self.found[ending] + 1)
 
     def tuples(self) -> Tuples:
-        """Return all tuples as arrays."""
-        return Tuples.from_rows(self.rows)
+        """Return all tuples as arrays; only rows that came since the last time are gone through."""
+        known = self._columns
+        more = Tuples.from_rows(self.rows[len(known) :])
+        if not len(known):
+            self._columns = more
+        elif len(more):
+            columns = zip(vars(known).values(), vars(more).values(), strict=True)
+            self._columns = Tuples(*map(np.concatenate, columns))
+        return self._columns
 
     def to_state(self) -> dict[str, Any]:
         """Return the columns that tell tuples apart."""

@@ -15,6 +15,7 @@ nothing: they undo what a wrong fit would never look at again, and are what a di
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from copy import copy
 from typing import Any, ClassVar
 
@@ -103,7 +104,7 @@ class GeneralisingLearning:
         """Outcomes that are known, by the number of their tuple."""
         self.lessons = 0
         self.fits: Fits = ()
-        self._replayed, self._due = replayed, FIRST_FIT
+        self._replayed, self._due, self._not_before = replayed, FIRST_FIT, 0
         self._beside: Beside[tuple[int, Understanding]] = Beside()
         self._normals = fixed_normals((DRAWS, *setup.layout.endings.mask.shape))
 
@@ -190,15 +191,17 @@ class GeneralisingLearning:
         """
         if self._replayed is not None:
             n, lessons = self._replayed[0] if self._replayed else (0, -1)
-            return self._adopt(self._fit(n), n) if self.lessons == lessons else self
-        if self._beside.done:
-            n, understanding = self._beside.wait()
-            return self._adopt(understanding, n)
+            return self._adopt(n, self._fit(n)) if self.lessons == lessons else self
         n = len(self.tuples.rows)
-        if n < self._due or self._beside.busy:
+        if self._beside.done:
+            try:
+                return self._adopt(*self._beside.wait())
+            except BrokenProcessPool:
+                return self._do_without(n)
+        if n < max(self._due, self._not_before) or self._beside.busy:
             return self
         if self._settings.fast.fits == INLINE:
-            return self._adopt(self._fit(n), n)
+            return self._adopt(n, self._fit(n))
         self._beside.begin(fit_tuples, self._layout, self.tuples.tuples(), *self._known)
         return self
 
@@ -219,11 +222,22 @@ class GeneralisingLearning:
         """Return what a fit begins with: c, and what was understood so far, if that is sure."""
         return self._settings.decoder.c, self.understanding if self.sure else None
 
-    def _adopt(self, understanding: Understanding, n: int) -> GeneralisingLearning:
+    def _do_without(self, n: int) -> GeneralisingLearning:
+        """Return the stage that goes on as it was, after a fit whose process was killed, and tries again later."""
+        renewed = copy(self)
+        renewed._not_before = int(GROWTH * n) + 1
+        renewed.remarks = (
+            f"a fit is made in a process of its own, which was killed each time, with {n} tuples; decisions go on by "
+            f"the last one, and it is tried again with {renewed._not_before}: is there enough memory?",
+        )
+        return renewed
+
+    def _adopt(self, n: int, understanding: Understanding) -> GeneralisingLearning:
         """Return the stage that goes on with what the first n tuples told; those since then are learned from, too."""
         for x, s, a, y, *_ in self.tuples.rows[n:]:
             commit(understanding.learn(x, s, a, y))
         renewed = copy(self)
+        renewed.remarks = ()
         renewed.understanding = understanding.turned_by(self._list_known())
         renewed.sure = self.sure or understanding.is_sure or self.evidence.gain >= SURE_NATS
         turned = self.understanding is not None and renewed.understanding.turned != self.understanding.turned

@@ -5,6 +5,7 @@ There are two ways to an agent, the framework's and the express (`tacit.service.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from starlette.responses import Response
 
 from tacit.service.answers import answer
 from tacit.service.bodies import Anchors, Ask, Begin, Decide, Feedback, LabelBody, Retire
-from tacit.service.errors import invalid
+from tacit.service.errors import RefusedError, invalid
 from tacit.service.host import Answer, Host
 from tacit.service.house import House
 from tacit.service.limits import read_limited
@@ -22,6 +23,8 @@ from tacit.service.limits import read_limited
 T = TypeVar("T")
 UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
 """What a body is met with that is no JSON, or not as it should be."""
+FIELD = re.compile(r"at `\$\.(\w+)|field `(\w+)`")
+"""Where msgspec names the field at fault."""
 DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
     kind: msgspec.json.Decoder(kind) for kind in (Begin, Ask, Decide, Feedback, Retire, Anchors, LabelBody)
 }
@@ -62,7 +65,16 @@ def decode(content: bytes, kind: type[T]) -> T:
     try:
         return DECODERS[kind].decode(content)  # type: ignore[no-any-return]
     except UNREADABLE as error:
-        raise invalid(f"the body is not as it should be: {error}; see /docs") from None
+        raise _refuse_body(str(error)) from None
+
+
+def _refuse_body(fault: str) -> RefusedError:
+    """Return the refusal of a body: which field is at fault, and the rule of ids in words, not as a pattern."""
+    found = FIELD.search(fault)
+    field = found and next(filter(None, found.groups()))
+    if field == "id" and "regex" in fault:
+        fault = "an id is of visible ASCII, without spaces, and not of digits alone, which the service itself uses"
+    return invalid(f"the body is not as it should be: {fault}; see /docs", field)
 
 
 async def read_bytes(house: House, request: Request, most: int | None = None) -> bytes:

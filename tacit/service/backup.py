@@ -23,12 +23,17 @@ PATIENCE = 30.0
 
 
 def back_up(data: Path, target: Path, at: float) -> Path:
-    """Return the file with a copy of the journal in a folder; in a folder as target it is named by the time."""
+    """Return the file with a copy of the journal in a folder; in a folder as target it is named by the time.
+
+    A target whose name has no ending is a folder, and is made.
+    """
     journal = data / JOURNAL
     if not journal.is_file():
         raise ValueError(
             f"a folder of a service holds {JOURNAL}, {data} does not; give --data, or use pg_dump"
         )
+    if not target.suffix and not target.exists():
+        target.mkdir(0o700, parents=True)
     if target.is_dir():
         target = target / datetime.fromtimestamp(at, UTC).strftime("tacit-%Y%m%dT%H%M%SZ.sqlite")
     _check_free(target)

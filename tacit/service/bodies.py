@@ -80,7 +80,7 @@ class Anchored(Struct):
 
 
 class Began(Struct, omit_defaults=True):
-    """An episode that has begun; one that is `held` out stays uniform, to compare with."""
+    """An episode that has begun; one that is `held` out stays uniform, or on the baseline, to compare with."""
 
     episode: str
     stage: str
@@ -158,7 +158,9 @@ class Abandoned(Struct):
 
 
 class StepTaken(Struct, omit_defaults=True):
-    """One step of an episode; `probability` is null where the caller acted and did not say."""
+    """One step of an episode; `probability` is null where the caller acted and did not say. By whom it was chosen: the
+    agent, the caller (`taken`), or the `baseline` of those held out.
+    """
 
     step: int
     state: Any
@@ -166,6 +168,7 @@ class StepTaken(Struct, omit_defaults=True):
     probability: float | None
     actions: list[Any] | None = None
     taken: bool = False
+    baseline: bool = False
 
 
 class EpisodeStatus(Struct):
@@ -210,6 +213,26 @@ class Staleness(Struct):
     behind: int
 
 
+class WantedShown(Struct):
+    """A situation that is not settled: how many episodes told of it, and about how many more would settle it."""
+
+    state: str
+    context: str
+    told: int
+    more: int
+
+
+class ProgressShown(Struct):
+    """How far an agent is: what is done of what, and in words what is left; `total` is None where nobody knows."""
+
+    explored: int | None
+    done: int | None
+    total: int | None
+    what: str
+    words: list[str]
+    wanted: list[WantedShown]
+
+
 class AgentStatus(Struct):
     """How an agent is doing; `stale` is null where everything is learned at once."""
 
@@ -219,7 +242,7 @@ class AgentStatus(Struct):
     begun: int
     ended: int
     open: int
-    explored: int | None
+    progress: ProgressShown
     verdict: str
     basis: str
     findings: list[FindingBody]

@@ -51,7 +51,9 @@ def weigh_steps(agent: Agent, steps: Iterable[StepTaken]) -> float | None:
     weight = 1.0
     for step in steps:
         K = count_menu(agent, step)
-        if K is None or step.probability is None:
+        if (
+            K is None or step.probability is None or step.baseline
+        ):  # a fixed choice tells nothing of the others
             return None
         weight /= K * step.probability
     return weight

@@ -5,11 +5,14 @@ on disk first, so whoever saw the result of an event that is not there yet is an
 
 Those who were just answered often ask again at once. Without a pause they would find that the thread has left with the
 others, and from then on half of all clients would always wait for the other half: twice the writes for the same events.
+
+Where the disk is quick, changing threads costs more than it takes: then the event loop itself appends, and waits.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import deque
@@ -25,6 +28,8 @@ PAUSE = 0.25
 """Of the time that the last append took: what the thread waits, after a group, for those who were just answered."""
 SERVING = 1e-4
 """Seconds that it takes to serve a request, about: a disk that is quicker than all of a group is not waited for."""
+QUICK = 5e-4
+"""Seconds: after an append that took less, the event loop waits for the next one itself."""
 
 
 class Positioned(Protocol):
@@ -53,6 +58,7 @@ class GroupCommit:
         self._called: SimpleQueue[bool] = SimpleQueue()  # for the thread: append once more, or end
         self._gathered: deque[Waiting] = deque()
         self._busy = False  # the thread appends, or is called
+        self._taken = math.inf  # seconds of the last append
         self._failure: StoreError | None = None
         self.waiting = 0
         """Events that are not on disk yet; one who waits without any counts as one."""
@@ -73,7 +79,7 @@ class GroupCommit:
         self._gathered.append((agent, events, kept))
         if not self._busy:
             self._busy = True
-            self._loop.call_soon(self._called.put, True)  # after what has come in with this one
+            self._loop.call_soon(self._go)  # after what has come in with this one
 
     def resume(self) -> None:
         """Append again, after what agents know was rebuilt from the journal."""
@@ -86,23 +92,35 @@ class GroupCommit:
         self._called.put(False)
         await asyncio.to_thread(self._thread.join)
 
+    def _go(self) -> None:
+        """Append what has gathered: here, if that is quick, or in the thread."""
+        if self._taken < QUICK and self._store.at_hand:
+            self._answer(*self._append())
+        else:
+            self._called.put(True)
+
     def _append_all(self) -> None:
         """Append what has gathered whenever it is called for: the thread's work."""
         pause = ended = 0.0
         while self._called.get():
             if time.monotonic() - ended < pause:
                 time.sleep(pause)
-            together = [self._gathered.popleft() for _ in range(min(len(self._gathered), MOST_TOGETHER))]
-            events = [event for _, group, _ in together for event in group]
-            began = time.monotonic()
-            result: list[int] | StoreError
-            try:
-                result = self._store.append(events) if events else []
-            except StoreError as error:
-                result = error
-            ended = time.monotonic()
-            pause = _pause_after(ended - began, len(together))
+            together, result = self._append()
+            ended, pause = time.monotonic(), _pause_after(self._taken, len(together))
             self._loop.call_soon_threadsafe(self._answer, together, result)
+
+    def _append(self) -> tuple[list[Waiting], list[int] | StoreError]:
+        """Return what had gathered, and where it stands on disk, or why it does not."""
+        together = [self._gathered.popleft() for _ in range(min(len(self._gathered), MOST_TOGETHER))]
+        events = [event for _, group, _ in together for event in group]
+        began = time.monotonic()
+        result: list[int] | StoreError
+        try:
+            result = self._store.append(events) if events else []
+        except StoreError as error:
+            result = error
+        self._taken = time.monotonic() - began
+        return together, result
 
     def _answer(self, together: list[Waiting], result: list[int] | StoreError) -> None:
         if isinstance(result, StoreError):
@@ -110,7 +128,7 @@ class GroupCommit:
             return
         self._busy = bool(self._gathered)
         if self._busy:
-            self._loop.call_soon(self._called.put, True)
+            self._loop.call_soon(self._go)
         self.waiting -= _count(together)
         positions = iter(result)
         for agent, events, kept in together:

@@ -8,7 +8,8 @@
 kind: `{"kind": "vectors", "dimension": 5}`, `{"kind": "text"}`, `{"kind": "finite", "labels": [...], "open": true}`.
 `text` in place of `layout` makes an agent of conversations. Of settings what is left out is Tacit's own, and "estimate"
 stands for a constant that is estimated. `window` is how many seconds feedback may come late, `holdout` the share
-of episodes that stay uniform, to compare with: all of a user's, where users are named.
+of episodes that stay uniform, to compare with: all of a user's, where users are named. With `baseline` they do not
+stay uniform but do what was always done: "first", the first action on offer, or `[{"state": ..., "action": ...}]`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from tacit.agent import Agent
 from tacit.base.checkpoint import CheckpointError
 from tacit.learning.generalising import is_counted
 from tacit.learning.settings import BESIDE, Settings
+from tacit.problem.growth import may_change
 from tacit.problem.layout import Layout
+from tacit.service.baseline import UNIFORM, Baseline, check_baseline
 from tacit.service.errors import conflict, invalid
 from tacit.text.conversations import Conversations
 from tacit.text.settings import TextSettings
@@ -43,6 +46,7 @@ class Description(Struct, forbid_unknown_fields=True, omit_defaults=True):
     seed: Annotated[int, Meta(ge=0, le=(1 << 53) - 1)] = 0
     window: Annotated[float, Meta(gt=0, le=366 * DAY)] = DAY
     holdout: Annotated[float, Meta(ge=0, lt=1)] = 0.0
+    baseline: Baseline = UNIFORM
 
 
 def read_description(content: bytes, kind: str) -> Description:
@@ -71,9 +75,11 @@ def complete(described: Description) -> Description:
                     "settings of conversations stand in `text`, got both; move them there", "settings"
                 )
             text = TextSettings.from_json(_overlaid(TextSettings().to_json(), described.text, "text"))
+            check_baseline(described.baseline, described.holdout, None)
             return msgspec.structs.replace(described, text=text.to_json())
         assert described.layout is not None
         layout = Layout.from_json(_write_out(described.layout))
+        check_baseline(described.baseline, described.holdout, layout)
         settings = Settings.from_json(
             _overlaid(default_settings(layout).to_json(), described.settings, "settings")
         )
@@ -106,6 +112,28 @@ def check_same(known: Description, given: Description) -> None:
     path, before, after = _first_difference(old, new, "")
     if path:
         raise conflict(path, before, after, "an agent is made once: delete it first, or use another name")
+
+
+def has_grown(first: Layout, layout: Layout) -> bool:
+    """Return whether a layout is one that is described, with what an agent met since and what was retired.
+
+    >>> from tacit.problem.growth import without_action
+    >>> first = Layout.regular([1], n_actions=2, n_contexts=1, n_feedback=2)
+    >>> has_grown(first, without_action(first, 1)), has_grown(first, Layout.regular([1], 2, 2, 2))
+    (True, False)
+    """
+    known, found = ({**each.to_json(), "retired": None} for each in (first, layout))
+    if not may_change(first) or first.horizon != layout.horizon:
+        return known == found
+    return _begins_with(found, known)
+
+
+def _begins_with(found: Any, first: Any) -> bool:
+    if isinstance(first, dict) and isinstance(found, dict):
+        return first.keys() == found.keys() and all(_begins_with(found[key], first[key]) for key in first)
+    if isinstance(first, list) and isinstance(found, list):
+        return len(found) >= len(first) and all(map(_begins_with, found, first))
+    return bool(found == first)
 
 
 def _fault(error: Exception) -> str:

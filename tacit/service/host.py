@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from tacit.agent import Agent
 from tacit.base.checkpoint import CheckpointError
 from tacit.learning.episode import Episode
+from tacit.learning.layered import Layered
 from tacit.service.accounts import (
     ABANDON,
     ACT,
@@ -29,6 +31,7 @@ from tacit.service.accounts import (
     Account,
     Ended,
 )
+from tacit.service.baseline import choose_fixed
 from tacit.service.bodies import (
     Abandoned,
     Accepted,
@@ -46,17 +49,18 @@ from tacit.service.bodies import (
     Retire,
     StepTaken,
 )
+from tacit.service.descriptions import has_grown
 from tacit.service.errors import RefusedError, conflict, invalid
 from tacit.service.journal import JournalEvent
 from tacit.service.labelling import label_episode, probe
 from tacit.service.logbook import note
+from tacit.service.named_models import check_named_models
 from tacit.service.rebuilding import (
     ENCODER,
     Rebuilt,
     decoded_reward,
     load_agent,
     read_anchors,
-    save_agent,
 )
 from tacit.service.talks import is_talk
 from tacit.text.stages import TextStage
@@ -119,17 +123,28 @@ class Host(Rebuilt):
                 f"steps are taken in order, the next of episode {name!r} is {len(account.steps) + 1}, got {body.step}",
                 "step",
             )
-        if body.taken is UNSET:
-            action = _ask_agent("state", self.agent.act, episode, body.state, body.actions, body.step)
-            taken = StepTaken(body.step, body.state, action, episode.probability, body.actions)
-        else:
-            told = (episode, body.state, body.taken, body.probability, body.actions)
-            _ask_agent("taken", self.agent.took, *told)
-            taken = StepTaken(body.step, body.state, body.taken, body.probability, body.actions, taken=True)
+        taken = self._step(account, episode, body)
         event = self._event(name, ACT, taken, at)
         account.steps.append(taken)
         account.last = at
         return Answer(200, ChosenBody(taken.action, taken.probability, body.step), (event,))
+
+    def _step(self, account: Account, episode: Episode, body: Ask) -> StepTaken:
+        """Return the next step of an episode: by the agent, by the caller, or by the baseline of those held out."""
+        told = (body.step, body.state)
+        if body.taken is not UNSET:
+            _ask_agent(
+                "taken", self.agent.took, episode, body.state, body.taken, body.probability, body.actions
+            )
+            return StepTaken(*told, body.taken, body.probability, body.actions, taken=True)
+        fixed = None
+        if account.held:
+            fixed = _ask_agent("state", choose_fixed, self.description.baseline, self.agent, episode, body)
+        if fixed is None:
+            action = _ask_agent("state", self.agent.act, episode, body.state, body.actions, body.step)
+            return StepTaken(*told, action, episode.probability, body.actions)
+        _ask_agent("state", self.agent.took, episode, body.state, fixed, 1.0, body.actions)
+        return StepTaken(*told, fixed, 1.0, body.actions, baseline=True)
 
     def hear(self, name: str, body: Feedback, at: float) -> Answer:
         """Take the feedback of an episode, or answer as when it was taken."""
@@ -204,17 +219,17 @@ class Host(Rebuilt):
                 409, "begun", "an agent is loaded before its first episode, this one has begun; make another"
             )
         try:
-            agent = load_agent(content)
+            agent = load_agent(content, lambda tree: check_named_models(self.description, tree))
         except CheckpointError as error:
             raise invalid(f"the file cannot be loaded: {error}") from None
-        if agent.world.to_state().get("layout") != self.agent.world.to_state().get("layout"):
+        if not _is_of(self.agent, agent):
             raise RefusedError(
                 409, "conflict", "the file is of another layout; make the agent with that one", "layout"
             )
         for episode in agent.open_episodes:
             agent.abandon(episode)
         self.take_over(agent)
-        event = JournalEvent(self.row.number, None, LOAD, save_agent(agent), at)
+        event = JournalEvent(self.row.number, None, LOAD, agent.still().pack(), at)
         return Answer(200, {"loaded": agent.next_episode}, (event,))
 
     def label(self, body: LabelBody) -> LabelsBody:
@@ -277,6 +292,13 @@ class Host(Rebuilt):
 
     def _event(self, episode: str | None, kind: str, body: Any, at: float) -> JournalEvent:
         return JournalEvent(self.row.number, episode, kind, ENCODER.encode(body), at, 0, body)
+
+
+def _is_of(known: Agent, loaded: Agent) -> bool:
+    """Return whether a file is of an agent that is described alike, whatever it has met since."""
+    if isinstance(known.world, Layered) and isinstance(loaded.world, Layered):
+        return has_grown(known.layout, loaded.layout)
+    return known.world.name == loaded.world.name
 
 
 def _ask_agent(field: str, call: Any, *told: Any) -> Any:

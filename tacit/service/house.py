@@ -23,6 +23,8 @@ from tacit.service.host import Answer, Host
 from tacit.service.journal import JournalEvent, JournalStore, Snapshot, StoreError
 from tacit.service.limits import Limits
 from tacit.service.logbook import LOG, note
+from tacit.service.named_models import check_models
+from tacit.service.progress import tell_progress
 from tacit.service.rehearsing import rehearse
 from tacit.service.staleness import staleness_of
 
@@ -116,6 +118,7 @@ class House:
                 f"an agent's name is of a to z, 0 to 9, '.', '_' and '-', up to 64 of them, got {name!r}",
                 "name",
             )
+        check_models(described, self.limits.models)
         async with self._making:
             return await self._make(name, described)
 
@@ -244,10 +247,12 @@ class House:
         self._tell(host, events)
 
     async def snapshot(self, host: Host) -> None:
-        """Keep the agent as it is now; decisions wait while it is written out, not while it goes to disk."""
-        data = host.snapshot()
+        """Keep the agent as it is now; decisions wait while it is copied, not while it is packed and goes to disk."""
+        write = host.snapshot()
         position = await self._put(host, ())
-        await asyncio.to_thread(self._store.save_snapshot, host.row.number, Snapshot(position, data))
+        await asyncio.to_thread(
+            lambda: self._store.save_snapshot(host.row.number, Snapshot(position, write()))
+        )
         self._snapshotted[host.row.number] = position
         self._snapshotted_at[host.row.number] = self._clock()
 
@@ -267,7 +272,7 @@ class House:
             begun=agent.next_episode,
             ended=host.ended,
             open=len(host.accounts),
-            explored=getattr(agent.stage, "explored", None),
+            progress=tell_progress(agent.stage),
             verdict=diagnosis.verdict,
             basis=diagnosis.basis,
             findings=[

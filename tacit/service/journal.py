@@ -49,6 +49,11 @@ class Snapshot(NamedTuple):
 class JournalStore(Protocol):
     """What keeps agents, their events and snapshots. Threads may share one; what fails raises StoreError."""
 
+    @property
+    def at_hand(self) -> bool:
+        """Return whether an append waits for a disk of this machine, and for nobody else."""
+        ...
+
     def create_agent(self, name: str, description: bytes, at: float) -> AgentRow:
         """Return the new agent; its name must be that of no other that was not deleted, or ValueError is raised."""
         ...

@@ -26,12 +26,15 @@ BURST = 2.0
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a body may be and how long it may take, how many agents there may be, and open episodes of each."""
+    """How large a body may be and how long it may take, how many agents there may be, open episodes
+    of each, and models that they may be made with beside those that come with Tacit.
+    """
 
     body_bytes: int = ServiceOptions.body_bytes
     body_seconds: float = ServiceOptions.body_seconds
     agents: int = ServiceOptions.agents
     open_episodes: int = ServiceOptions.open_episodes
+    models: tuple[str, ...] = ServiceOptions.models
 
     def check_agents(self, n: int) -> None:
         """Raise RefusedError if n agents are all that there may be."""
@@ -51,7 +54,8 @@ class Limits:
 
 def limits_of(options: ServiceOptions) -> Limits:
     """Return the limits that options say."""
-    return Limits(options.body_bytes, options.body_seconds, options.agents, options.open_episodes)
+    sizes = options.body_bytes, options.body_seconds, options.agents, options.open_episodes
+    return Limits(*sizes, options.models)
 
 
 async def read_limited(receive: Receive, most: int, seconds: float) -> bytes:

@@ -140,6 +140,11 @@ class ServiceOptions:
     stranger_rate: float = _option(
         10.0, _number(0, 1e6), "requests a second of an address with a link or a wrong key, 0 for any number"
     )
+    models: tuple[str, ...] = _option(
+        (),
+        _texts,
+        "names of models and encoders that agents may be made with, beside those that come with Tacit",
+    )
     agents: int = _option(1_000, _whole(1, 1_000_000), "a whole number of agents from 1 to a million")
     open_episodes: int = _option(
         100_000, _whole(1, 100_000_000), "a whole number of open episodes an agent, from 1 to 100 million"

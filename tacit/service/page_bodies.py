@@ -40,26 +40,6 @@ class Window(Struct):
     held: Estimate | None = None
 
 
-class WantedShown(Struct):
-    """A situation that is not settled: how many episodes told of it, and about how many more would settle it."""
-
-    state: str
-    context: str
-    told: int
-    more: int
-
-
-class ProgressShown(Struct):
-    """How far an agent is: what is done of what, and in words what is left; `total` is None where nobody knows."""
-
-    explored: int | None
-    done: int | None
-    total: int | None
-    what: str
-    words: list[str]
-    wanted: list[WantedShown]
-
-
 class Word(Struct):
     """A word that people say: how like a reward it is read, None if it was not said yet, and how often it was said."""
 
@@ -151,13 +131,14 @@ class AgentView(Struct):
     """What the verdict means to somebody who has not read the paper."""
     stage: str
     """What the agent does in its stage."""
-    progress: ProgressShown
     rewards: list[Window]
     held_rewards: list[Window]
     """The same of those held out, in wider windows, for there are fewer of them."""
     lately: Estimate | None
     held: Estimate | None
-    """What those episodes earned lately that are held out, and stay uniform."""
+    """What those episodes earned lately that are held out."""
+    baseline: bool
+    """Whether these go by a fixed choice, and do not stay uniform."""
     uniform: ChanceEstimate | None
     meanings: MeaningsShown
     contexts: list[ContextShown]

@@ -56,6 +56,9 @@ class PostgresStore:
     Several stores may be open at once. A service that stands in the election (`try_lead`) appends only while it leads.
     """
 
+    at_hand = False
+    """The server may be far away, and gone."""
+
     def __init__(self, url: str) -> None:
         self._address = Address(url)
         self._election = Election(self._address)

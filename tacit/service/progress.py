@@ -12,8 +12,8 @@ from tacit.learning.generalising import FIRST_FIT, GROWTH, GeneralisingLearning
 from tacit.learning.places import Places
 from tacit.learning.stage import Stage
 from tacit.problem.spaces import Finite
+from tacit.service.bodies import ProgressShown, WantedShown
 from tacit.service.meanings import shorten
-from tacit.service.page_bodies import ProgressShown, WantedShown
 from tacit.text.stages import TextExploration, TextLearning, next_look
 
 LISTED = 6

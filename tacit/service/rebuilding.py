@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from tacit.agent import Agent
+from tacit.agent import KIND, Agent
+from tacit.base.checkpoint import load_tree
 from tacit.learning.episode import Episode
 from tacit.learning.generalising import Fits, GeneralisingLearning
 from tacit.service.accounts import (
@@ -109,18 +110,19 @@ class Rebuilt:
         """Return the episodes that ended last, the latest first."""
         return list(islice(reversed(self.closed.values()), most))
 
-    def snapshot(self) -> bytes:
-        """Return the agent as it is, with what is open; `restore` reads it."""
+    def snapshot(self) -> Callable[[], bytes]:
+        """Return what writes out the agent as it is now, with what is open, in any thread; `restore` reads that."""
         header = {
             "ended": self.ended,
             "fits": self.fits,
-            "open": {name: msgspec.to_builtins(account) for name, account in self.accounts.items()},
+            "open": self.accounts,
             "earned": [list(self.earned[False]), list(self.earned[True])],
             "anchors": self.anchors,
             "anchored": self.anchored,
             "met": self.met.to_json(),
         }
-        return ENCODER.encode(header) + b"\n" + save_agent(self.agent)
+        told, still = ENCODER.encode(header), self.agent.still()
+        return lambda: told + b"\n" + still.pack()
 
     def restore(self, snapshots: Iterable[Snapshot]) -> None:
         """Become what the latest snapshot and the events since then make of the agent."""
@@ -215,7 +217,7 @@ class Rebuilt:
             check_replayed(event, said.decoded, decoded_reward(episode))
 
     def _replay_step(self, event: JournalEvent, step: StepTaken, episode: Episode) -> None:
-        if step.taken:
+        if step.taken or step.baseline:
             self.agent.took(episode, step.state, step.action, step.probability, step.actions)
             return
         action = self.agent.act(episode, step.state, step.actions, step.step)
@@ -239,19 +241,13 @@ def read_anchors(told: Anchors) -> list[Anchor]:
     return [Anchor(each.context, each.state, each.feedback, each.reward) for each in told.anchors]
 
 
-def save_agent(agent: Agent) -> bytes:
-    """Return an agent's file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "agent"
-        agent.save(path)
-        return path.read_bytes()
-
-
-def load_agent(content: bytes) -> Agent:
-    """Return the agent of a file, or raise CheckpointError."""
+def load_agent(content: bytes, check: Callable[[Mapping[str, Any]], None] | None = None) -> Agent:
+    """Return the agent of a file, or raise CheckpointError; before anything is made of it, what it holds is checked."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent"
         path.write_bytes(content)
+        if check is not None:
+            check(load_tree(path, KIND))
         return Agent.load(os.fspath(path))
 
 

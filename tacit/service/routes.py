@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -46,7 +47,6 @@ from tacit.service.gate import Gate
 from tacit.service.host import Answer, Host
 from tacit.service.house import House
 from tacit.service.journal import StoreError
-from tacit.service.rebuilding import save_agent
 from tacit.service.switch import Switched
 from tacit.service.watching import Watchers
 
@@ -104,13 +104,14 @@ async def get_episode(house: House, request: Request) -> Response:
 
 async def get_policy(house: House, request: Request) -> Response:
     """Answer GET /v1/agents/{name}/policy?context=JSON."""
-    host = host_of(house, request)
+    host, told = host_of(house, request), request.query_params.get("context", "")
     try:
-        context = msgspec.json.decode(request.query_params.get("context", "").encode())
+        context = msgspec.json.decode(told.encode())
         await house.rehearse(host, host.agent.policy, context)
         policy = host.agent.policy(context)
     except (ValueError, TypeError, msgspec.MsgspecError) as error:
-        raise invalid(f"`context` is a context in JSON, in the query: {error}", "context") from None
+        rule = "`context` in the query is a context in JSON, a text in quotes"
+        raise invalid(f"{rule} (?context=%22new%22), got {told!r}: {error}", "context") from None
     rows = [
         PolicyRow(state, [ActionChance(action, chance) for action, chance in chances.items()])
         for state, chances in policy.items()
@@ -127,7 +128,8 @@ async def label(house: House, request: Request) -> Response:
 
 async def get_checkpoint(house: House, request: Request) -> Response:
     """Answer GET /v1/agents/{name}/checkpoint: the agent's file."""
-    return Response(save_agent(host_of(house, request).agent), media_type=BYTES)
+    still = host_of(house, request).agent.still()
+    return Response(await asyncio.to_thread(still.pack), media_type=BYTES)
 
 
 async def put_checkpoint(house: House, request: Request) -> Response:

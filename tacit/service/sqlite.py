@@ -66,6 +66,11 @@ class SqliteStore:
             self.close()
             raise
 
+    @property
+    def at_hand(self) -> bool:
+        """Return whether nothing else is written just now."""
+        return not self._writing.locked()
+
     def create_agent(self, name: str, description: bytes, at: float) -> AgentRow:
         """Return the new agent; its name must be that of no other that was not deleted, or ValueError is raised."""
         with self._write() as writer:

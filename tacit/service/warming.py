@@ -12,11 +12,13 @@ import contextlib
 import gc
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 
 import numpy as np
 
 from tacit.agent import Agent
 from tacit.problem.layout import Layout
+from tacit.problem.spaces import Vectors
 from tacit.service.house import House
 from tacit.trust.two_profiles import measure_misfit
 
@@ -113,13 +115,15 @@ def warm_kernels() -> None:
 
     >>> warm_kernels()
     """
-    agent = Agent(Layout.regular([1, 2], n_actions=3, n_contexts=1, n_feedback=2))
-    for _ in range(EPISODES):
-        episode = agent.begin(0)
-        agent.act(episode, 0)
-        agent.act(episode, 1)
-        agent.end(episode, 0)
-    agent.diagnose()
-    agent.policy(0)
+    counting = Layout.regular([1, 2], n_actions=3, n_contexts=1, n_feedback=2)
+    for layout, context in ((counting, 0), (replace(counting, contexts=Vectors(1)), [0.0])):
+        agent = Agent(layout)
+        for _ in range(EPISODES):
+            episode = agent.begin(context)
+            agent.act(episode, 0)
+            agent.act(episode, 1)
+            agent.end(episode, 0)
+        agent.diagnose()
+        agent.policy(context)
     words = np.array([[4.0, 1, 1], [5, 1, 2], [1, 5, 2], [1, 4, 7]])
     measure_misfit(words, np.array([0.9, 0.1, 0.1]), np.array([1.0, 1, 0, 0]))

@@ -21,6 +21,7 @@ from starlette.responses import Response, StreamingResponse
 from tacit.learning.layered import Layered
 from tacit.problem.spaces import Finite
 from tacit.service.accounts import Account
+from tacit.service.baseline import UNIFORM
 from tacit.service.chance import estimate_chance, weigh_steps
 from tacit.service.errors import RefusedError
 from tacit.service.history import History
@@ -29,7 +30,7 @@ from tacit.service.house import House
 from tacit.service.journal import StoreError
 from tacit.service.meanings import shorten, tell_meanings
 from tacit.service.page_bodies import AgentsView, AgentView, ContextShown, Glance, Health, Recent, RecentStep
-from tacit.service.progress import ANSWERS, STAGES, tell_progress
+from tacit.service.progress import ANSWERS, STAGES
 
 MOST_LISTENERS = 64
 """Open streams; each is a connection and a look at what changed twice a second."""
@@ -227,11 +228,11 @@ def view_agent(house: House, host: Host, history: History, health: Health) -> Ag
         status=status,
         answer=ANSWERS[status.verdict],
         stage=STAGES.get(status.stage, ""),
-        progress=tell_progress(agent.stage),
         rewards=history.shown(),
         held_rewards=history.held_windows(),
         lately=history.lately(),
         held=history.held_out(),
+        baseline=host.description.baseline != UNIFORM,
         uniform=None if history.lately() is None else estimate_chance(agent, history.tried),
         meanings=tell_meanings(agent.stage, latest),
         contexts=list_contexts(host, latest),

@@ -16,7 +16,7 @@ REQUESTS = 60
 """Of one session."""
 DESCRIBED = {
     "shop": SHOP,
-    "open": {"layout": SHOP["layout"] | {"open": True}, "holdout": 0.5},
+    "open": {"layout": SHOP["layout"] | {"open": True}, "holdout": 0.5, "baseline": "first"},
     "vectors": {"layout": SHOP["layout"] | {"contexts": {"kind": "vectors", "dimension": 2}}},
     "talk": {"text": {"horizon": 2, "exploration": 5, "ends_early": True}},
 }
@@ -118,7 +118,9 @@ class Session:
     def state(self, *names):
         """Return all that there is of agents of these names, or of all."""
         hosts = self.client.app.state.house.hosts
-        return {name: host.snapshot() if name in names or not names else None for name, host in hosts.items()}
+        return {
+            name: host.snapshot()() if name in names or not names else None for name, host in hosts.items()
+        }
 
 
 def judge_in(folder):

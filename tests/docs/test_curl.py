@@ -1,5 +1,6 @@
 """The page of curl commands: all of them are run, in their order, and answer what the page says."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -27,10 +28,20 @@ def test_every_command_does_what_the_page_says(tmp_path):
             script = f"set -e\nTACIT={service.url}\n" + re.sub(
                 r"^(curl .*(?:\n .*)*)$", r"\1; echo", block, flags=re.M
             )
-            done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60)
+            done = subprocess.run(
+                ["sh", "-c", script],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                env=os.environ | {"TMPDIR": str(tmp_path)},
+            )
             assert done.returncode == 0, (block, done.stdout, done.stderr)
             said.append(done.stdout.splitlines())
     (shown,) = blocks("json")
     assert said[1] == shown.splitlines()
     assert len([line for line in said[3] if line]) == 4  # status, policy, and two episodes
+    more = [line for line in said[4] if line]
+    assert more[5] == '{"anchors":1}'
+    assert more[6] == '{"labels":[null]}'
+    assert more[-1] == '{"loaded":3}'
     assert [line for line in said[-1] if line] == ['{"alive":true}', '{"ready":true}']

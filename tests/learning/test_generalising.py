@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from dying import die_always
 
 import tacit
 from tacit.learning.fast import FastLearning
@@ -216,6 +217,36 @@ def test_fits_beside_are_replayed_by_what_was_adopted_when():
     again = tacit.Agent(Users.layout, settings, seed=2, stage=replayed)
     assert (play(again, Users(7), len(played)) == played).all()
     assert again.stage.fits == stage.fits
+
+
+def test_a_fit_whose_process_is_always_killed_costs_the_fit_and_no_episode(monkeypatch):
+    monkeypatch.setattr("tacit.learning.generalising.fit_tuples", die_always)
+    settings = tacit.Settings(fast=FastSettings(fits="beside"))
+    agent, people = tacit.Agent(Users.layout, settings, seed=2), Users(7)
+    play(agent, people, FIRST_FIT + 50)
+    until = time.monotonic() + 120
+
+    def play_until_told():
+        while not agent.stage.remarks:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+            play(agent, people, 1)
+
+    with pytest.warns(UserWarning, match="was killed each time, with .* is there enough memory"):
+        play_until_told()
+    told, met = agent.stage, len(agent.stage.tuples.rows)
+    play(agent, people, 20)  # decisions go on, and another fit is not due yet
+    assert agent.stage is told
+    assert not told.fits
+    assert not told._beside.busy
+    monkeypatch.undo()
+    play(agent, people, int(met * 1.34) - met)
+    while not agent.stage.fits:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+        play(agent, people, 1)
+    assert agent.stage.remarks == ()
+    agent.stage.stop()
 
 
 def test_layouts_that_grow_are_refused_with_the_remedy():

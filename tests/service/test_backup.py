@@ -32,7 +32,7 @@ def replayed(folder, last=None):
         for event in store.read(row.number):
             if last is None or event.position <= last:
                 host.replay(event)
-        return host.snapshot()
+        return host.snapshot()()
 
 
 class Visitors(threading.Thread):
@@ -97,10 +97,10 @@ def test_a_service_goes_on_from_a_copy(tmp_path):
         caller.begin("new", id="half")
         half = caller.act("half", 1, "start").json()
         copy = back_up(tmp_path, tmp_path / "copy.sqlite", 0.0)
-        before = caller.host.snapshot()
+        before = caller.host.snapshot()()
     restore(copy, tmp_path / "other")
     with shop(tmp_path / "other") as caller:
-        assert caller.host.snapshot() == before
+        assert caller.host.snapshot()() == before
         assert caller.act("half", 1, "start").json() == half
     for table in TABLES[:2]:
         assert rows(tmp_path / "other" / JOURNAL, table) == rows(copy, table)
@@ -162,3 +162,11 @@ def test_the_commands(tmp_path):
     assert (tmp_path / "new" / JOURNAL).read_bytes() == copy.read_bytes()
     again = runner.invoke(app, back)
     assert (again.exit_code, "nothing is overwritten" in again.output) == (1, True)
+
+
+def test_a_folder_that_is_not_there_yet_is_made(tmp_path):
+    with shop(tmp_path):
+        made = back_up(tmp_path, tmp_path / "copies" / "daily", 0.0)
+    assert made == tmp_path / "copies" / "daily" / "tacit-19700101T000000Z.sqlite"
+    assert made.is_file()
+    assert back_up(tmp_path, tmp_path / "one.sqlite", 0.0) == tmp_path / "one.sqlite"

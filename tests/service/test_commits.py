@@ -1,10 +1,13 @@
-"""Group commit: those who ask again at once are waited for, and one who asks alone never waits."""
+"""Group commit: those who ask again at once are waited for, and one who asks alone never waits; who appends."""
 
 import asyncio
+import threading
 import time
 
+import pytest
+
 from tacit.service.commits import GroupCommit
-from tacit.service.journal import JournalEvent
+from tacit.service.journal import JournalEvent, StoreError
 
 EVENT = JournalEvent(1, "e", "act", b"{}", 0.0)
 CLIENTS, ROUNDS = 8, 10
@@ -13,10 +16,11 @@ CLIENTS, ROUNDS = 8, 10
 class SlowStore:
     """A store whose appends take a while."""
 
-    def __init__(self, seconds):
-        self.seconds, self.groups = seconds, []
+    def __init__(self, seconds, at_hand=True):
+        self.seconds, self.at_hand, self.groups, self.threads = seconds, at_hand, [], []
 
     def append(self, events):
+        self.threads.append(threading.current_thread())
         time.sleep(self.seconds)
         self.groups.append(len(events))
         return list(range(len(events)))
@@ -78,3 +82,42 @@ def test_one_who_cannot_be_told_keeps_nobody_else_from_it():
 
     asyncio.run(run())
     assert [type(fault) for fault in faults] == [ZeroDivisionError]
+
+
+@pytest.mark.parametrize(
+    ("store", "here"), [(SlowStore(0.0), 7), (SlowStore(0.0, at_hand=False), 0), (SlowStore(0.002), 0)]
+)
+def test_the_event_loop_waits_for_a_quick_disk_at_hand_and_for_no_other(store, here):
+    play(store, [0.0])
+    assert store.threads[0] is not threading.current_thread()  # nobody knows yet how quick it is
+    appended = [thread is threading.current_thread() for thread in store.threads]
+    assert sum(appended) >= here if here else not any(appended)
+
+
+def test_a_quick_disk_that_fails_refuses_and_is_waited_for_no_more_before_it_resumes():
+    class Failing(SlowStore):
+        def append(self, events):
+            positions = super().append(events)
+            if len(self.groups) == 5:
+                raise StoreError("the disk is full")
+            return positions
+
+    store, failures, heard = Failing(0.0), [], []
+
+    async def run():
+        commits = GroupCommit(store, asyncio.get_running_loop(), failures.append)
+        for _ in range(5):
+            kept = asyncio.get_running_loop().create_future()
+            commits.put(Agent(), [EVENT], kept.set_result)
+            heard.append(await kept)
+        commits.put(Agent(), [EVENT], heard.append)
+        assert heard[-1] is heard[-2] is commits.failure
+        commits.resume()
+        kept = asyncio.get_running_loop().create_future()
+        commits.put(Agent(), [EVENT], kept.set_result)
+        assert await kept is None
+        await commits.close()
+
+    asyncio.run(run())
+    assert heard[:4] == [None] * 4
+    assert failures == heard[4:5]

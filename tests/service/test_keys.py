@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import time
+from hmac import compare_digest
 
 import pytest
 from operating import bearer, operating, shop_with
@@ -176,3 +177,21 @@ def test_what_root_makes_is_the_services(tmp_path):
         make(data, "decide", name=name)
         found = os.stat(data / KEYS)
         assert (found.st_uid, found.st_gid) == (os.stat(data).st_uid, os.stat(data).st_gid)
+
+
+def test_keys_are_compared_in_constant_time(tmp_path, monkeypatch):
+    """By hashes, whole: a wrong key that begins as a right one does is compared as any other."""
+    compared = []
+
+    def compare(one, other):
+        compared.append((one, other))
+        return compare_digest(one, other)
+
+    monkeypatch.setattr("tacit.service.keys.hmac.compare_digest", compare)
+    keys = Keys(tmp_path)
+    token = keys.create("shop", ["decide"], [], 0.0)
+    wrong = token[:-1] + ("a" if token[-1] != "a" else "b")
+    assert keys.find(wrong) is None
+    assert keys.find(token).name == "shop"
+    assert [len(one) == len(other) == 64 for one, other in compared] == [True, True]
+    assert token not in str(compared)

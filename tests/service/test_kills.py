@@ -22,7 +22,6 @@ from tacit.service.calls import AgentCalls, Call, EpisodeCalls
 from tacit.service.client import Client, Patience, ServiceError
 from tacit.service.host import Host
 from tacit.service.journal import JournalEvent
-from tacit.service.rebuilding import save_agent
 from tacit.service.serving import JOURNAL
 from tacit.service.sqlite import SqliteStore
 
@@ -197,14 +196,14 @@ def attack(folder, make_place, seed, kills):
             place.wait_for_others()
             with closing(place.open()) as store:
                 first, latest, events = read_journal(store)
-            assert first.snapshot() == latest.snapshot()
+            assert first.snapshot()() == latest.snapshot()()
             check_journal(events, crowd.told)
             service.start()
             with Client(service.url) as client:
                 known = client.do(Call("GET", "/v1/agents/shop", dict))
             with urlopen(f"{service.url}/v1/agents/shop/checkpoint") as response:
                 served = response.read()
-            assert served == save_agent(first.agent)
+            assert served == first.agent.still().pack()
             assert (known["begun"], known["ended"]) == (first.agent.next_episode, first.ended)
             assert not crowd.faults
     return len(crowd.told), crowd.repeated

@@ -118,9 +118,9 @@ def test_a_disk_that_does_not_keep_up_holds_requests_back(tmp_path, monkeypatch)
     with shop_with(tmp_path) as caller:
         caller.begin("new", id="a")
         monkeypatch.setattr("tacit.service.house.MOST_WAITING", 0)
-        before, busy = caller.host.snapshot(), caller.act("a", 1, "start")
+        before, busy = caller.host.snapshot()(), caller.act("a", 1, "start")
         assert (code(busy), busy.headers["retry-after"]) == ((429, "busy"), "1")
-        assert caller.host.snapshot() == before
+        assert caller.host.snapshot()() == before
 
 
 def test_pages_of_other_sites_are_not_let_in_unless_options_name_them(tmp_path):

@@ -82,6 +82,7 @@ def test_an_agent_is_made_learns_and_warns(tmp_path, opened):
         page.get_by_role("button", name="Make it").click()
         shown(page, "#verdict", "not known yet")
         shown(page, "#findings", "nothing known yet")
+        assert not page.locator("#legend-uniform").is_visible()  # nothing is estimated yet
         visitors.come(160)
         shown(page, "#fact-ended", "160")
         shown(page, "#verdict", "works with caution")
@@ -110,11 +111,25 @@ def test_those_held_out_are_shown_beside_the_policy(tmp_path, opened):
         shown(page, "#rewards-words", "better than chance")
         assert page.locator("#chart .line-held").count() == 1
         assert page.locator("#legend-held").is_visible()
+        assert page.locator("#legend-uniform").is_visible()
+        within = page.locator("#chart svg text:not(.tick)")  # the line of those held out would run through it
+        assert within.count() == 0
         assert "Those held out earned 0." in page.locator("#chart svg[role=img]").get_attribute("aria-label")
         page.get_by_text("The numbers").click()
         shown(page, "#windows", "held out")
         view = page.locator("#rewards-words").inner_text()
         assert opened.complaints == [], view
+
+
+def test_the_policy_is_compared_with_a_fixed_baseline(tmp_path, opened):
+    with listening(tmp_path) as (address, _), Visitors(address, "tried") as visitors:
+        visitors.put(ONE_STEP | {"holdout": 0.4, "baseline": [{"state": "visit", "action": "ask"}]})
+        page = opened(f"{address}/#/tried")
+        visitors.come(240)
+        shown(page, "#rewards-words", "held out, and go by the baseline, earn 0.")
+        shown(page, "#rewards-words", "better than the baseline")
+        shown(page, "#legend-held", "by the baseline")
+        assert opened.complaints == []
 
 
 def test_any_words_leave_the_page_whole(tmp_path, opened):

@@ -102,7 +102,7 @@ def test_exploring_goes_on_while_a_fit_runs_beside_and_the_replay_is_exact(tmp_p
         caller = Caller(client, "talk")
         assert client.get("/v1/agents/talk/episodes/open").json()["stage"] == "exploration"
         assert talk(caller, "decoded")[1] is not None
-        before = caller.host.snapshot()
+        before = caller.host.snapshot()()
     assert rebuilt(tmp_path, "talk") == before
 
 
@@ -154,8 +154,8 @@ def test_a_conversation_that_is_refused_leaves_nothing_behind(tmp_path, encoder)
     with serving(tmp_path) as client:
         caller = begin_talk(client)
         caller.begin(ASKED, id="e")
-        before = caller.host.snapshot()
+        before = caller.host.snapshot()()
         assert caller.act("e", 1, "other words", actions=CANDIDATES).status_code == 422
         assert caller.act("e", 2, ASKED, actions=CANDIDATES).status_code == 409
         assert caller.hear("nobody", "hm").status_code == 404
-        assert caller.host.snapshot() == before
+        assert caller.host.snapshot()() == before

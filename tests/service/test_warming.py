@@ -1,6 +1,7 @@
 """How a service opens: health at once, readiness when kernels and journal are there, and what if they never are."""
 
 import os
+import sys
 import threading
 import time
 
@@ -8,9 +9,10 @@ import pytest
 from service_process import ServiceProcess
 from starlette.testclient import TestClient
 
+from tacit.agent import Agent
 from tacit.service import warming
 from tacit.service.journal import StoreError
-from tacit.service.serving import JOURNAL, make_service
+from tacit.service.serving import JOURNAL, TURN, _taking_turns, make_service
 from tacit.service.sqlite import SqliteStore
 from tacit.service.warming import open_beside
 
@@ -72,3 +74,23 @@ def test_a_process_answers_health_before_it_is_ready(tmp_path, monkeypatch):
         assert service.status("/readyz") == 503
     finally:
         service.stop()
+
+
+def test_agents_that_count_and_agents_of_vectors_find_their_kernels_ready(monkeypatch):
+    played = []
+
+    class Watched(Agent):
+        def end(self, episode, feedback):
+            super().end(episode, feedback)
+            played.append(self.stage.name)
+
+    monkeypatch.setattr(warming, "Agent", Watched)
+    warming.warm_kernels()
+    assert set(played) == {"fast learning", "generalising"}
+
+
+def test_threads_of_a_service_take_short_turns_and_no_others():
+    before = sys.getswitchinterval()
+    with _taking_turns():
+        assert sys.getswitchinterval() == pytest.approx(TURN)
+    assert sys.getswitchinterval() == before > TURN

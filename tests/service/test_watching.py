@@ -274,7 +274,7 @@ def test_a_view_survives_a_restart(tmp_path):
         after = look(caller)
     assert after["recent"] == before["recent"]
     assert len(before["recent"]) == 20
-    assert after["progress"] == before["progress"]
+    assert after["status"]["progress"] == before["status"]["progress"]
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_every_kind_of_agent_can_be_viewed(tmp_path, description):
         view = msgspec.json.decode(message.data)
         assert message.kind == "agent"
         assert view["status"]["ended"] == 5
-        assert view["progress"]["words"]
+        assert view["status"]["progress"]["words"]
         context = msgspec.json.encode(view["contexts"][0]["value"]).decode()
         assert client.get("/v1/agents/shop/policy", params={"context": context}).status_code == 200
 

@@ -9,7 +9,7 @@ export function showAgent(view) {
   showFacts(view);
   showFindings(view.status.findings);
   showRewards(view);
-  showProgress(view.progress);
+  showProgress(view.status.progress);
   showMeanings(view.meanings);
   showContexts(view);
   fill(find("recent"), view.recent, showRecent);
@@ -26,8 +26,8 @@ function showVerdict({ status, answer }) {
   setText("verdict-basis", status.basis);
 }
 
-function showFacts({ status, stage, progress }) {
-  const { explored } = progress;
+function showFacts({ status, stage }) {
+  const { explored } = status.progress;
   setText("fact-stage", status.stage);
   setText("fact-ended", `${count(status.ended)}`);
   setText("fact-open", count(status.open));
@@ -54,10 +54,12 @@ function finding({ code, severity, where, evidence, remedy }) {
     make("p", {}, make("b", {}, "What to do: "), make("bdi", {}, remedy)));
 }
 
-function showRewards({ rewards, held_rewards, lately, held, uniform, status }) {
-  setText("rewards-words", rewardWords(lately, held, uniform, status));
+function showRewards({ rewards, held_rewards, lately, held, baseline, uniform, status }) {
+  setText("rewards-words", rewardWords(lately, held, baseline, uniform, status));
   drawRewards(find("chart"), rewards, held_rewards, uniform);
   find("legend-held").hidden = held === null;
+  setText("legend-held-what", baseline ? "by the baseline" : "at random");
+  find("legend-uniform").hidden = uniform === null;
   const heldOut = (each) => (held === null ? [] : [make("td", { class: "number" }, each.held === null ? "none" : interval(each.held))]);
   fill(find("windows"), [rewards, held !== null], () => [
     tableHead("#episodes", "#decoded", "#reward", ...(held === null ? [] : ["#held out"])),
@@ -74,25 +76,26 @@ const MISTRUST = {
 };
 
 /** Say what the picture shows, and no more than it does. */
-function rewardWords(lately, held, uniform, status) {
+function rewardWords(lately, held, baseline, uniform, status) {
   if (lately === null) {
     return status.ended === 0 ? "Nobody has reacted yet." : "No reaction has been read as a reward or as none yet: first it must be learned what they mean.";
   }
   const trust = MISTRUST[status.verdict] ?? "";
   const now = `${trust}Lately it earns ${interval(lately)}, as it reads what people say.`;
   if (held !== null) {
-    const apart = `Episodes that are held out, and stay at random, earn ${interval(held)} (${count(held.episodes)} of them).`;
-    return `${now} ${apart} ${trust === "" ? compare(lately, held) : ""}`;
+    const how = baseline ? "go by the baseline" : "stay at random";
+    const apart = `Episodes that are held out, and ${how}, earn ${interval(held)} (${count(held.episodes)} of them).`;
+    return `${now} ${apart} ${trust === "" ? compare(lately, held, baseline ? "the baseline" : "chance") : ""}`;
   }
   if (uniform === null) return `${now} What choosing at random would earn cannot be told from the episodes so far.`;
   const part = uniform.covered < 0.9 ? ` that covers ${percent(uniform.covered)} of what that would do` : "";
   const random = `Choosing at random would earn about ${interval(uniform)} (an estimate${part}).`;
-  return `${now} ${random} ${trust === "" ? compare(lately, uniform) : ""}`;
+  return `${now} ${random} ${trust === "" ? compare(lately, uniform, "chance") : ""}`;
 }
 
-function compare(lately, chance) {
-  if (lately.low > chance.high) return "It does better than chance.";
-  return lately.high < chance.low ? "It does worse than chance." : "A difference to chance cannot be seen yet.";
+function compare(lately, other, name) {
+  if (lately.low > other.high) return `It does better than ${name}.`;
+  return lately.high < other.low ? `It does worse than ${name}.` : `A difference to ${name} cannot be seen yet.`;
 }
 
 function showProgress({ done, total, what, words, wanted }) {

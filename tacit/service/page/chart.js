@@ -69,7 +69,6 @@ function level({ mean, low, high }, x, y, last) {
   return [
     shape("rect", { class: "band-uniform", x: left, y: y(high), width: right - left, height: Math.max(y(low) - y(high), 1) }),
     shape("path", { class: "line-uniform", d: `M${left} ${y(mean)}H${right}` }),
-    shape("text", { class: "label-uniform", x: left + 4, y: y(mean) > 30 ? y(mean) - 5 : y(mean) + 15 }, "at random (estimate)"),
   ];
 }
 
