@@ -16,7 +16,7 @@ BEYOND_CHANCE = 1.96
 LEVEL = 0.05
 """Probability that feedback which tells nothing is ever believed, at most, however often the agent looks."""
 EARLY = 6
-"""How slowly looks use up the level: the k-th of them takes EARLY / ((k + EARLY - 1)(k + EARLY)) of it, all together 1."""
+"""How slowly looks use up the level: the k-th takes EARLY / ((k + EARLY - 1)(k + EARLY)) of it, all together 1."""
 LEAST_GAIN = 1e-6
 """Below this a gain is rounding: where everybody says the same, gain and error are nearly 0."""
 TRIALS = 10

@@ -204,7 +204,7 @@ def test_the_oftener_one_looks_the_more_must_be_seen():
 
 @pytest.mark.parametrize("seed", [0, 2])
 def test_few_sure_wins_are_evidence(seed):
-    """Five or six kind remarks, each after the candidate foretold: their spread is large, a fortune was made of them."""
+    """Five or six kind remarks, each after the candidate foretold: their spread is large, but they make a fortune."""
     sample, reward = world(120, seed=seed, noise=0.1)
     assert reward.sum() <= 6
     evidence = fit_text_posterior(sample, SETTINGS, looks=5).evidence
@@ -228,7 +228,9 @@ def test_a_fortune_is_seldom_made_by_chance():
 
 
 def test_looks_share_the_level():
-    assert sum(Evidence(0.0, 1.0, looks).level for looks in range(1, 100_000)) == pytest.approx(0.025, rel=1e-3)
+    assert sum(Evidence(0.0, 1.0, looks).level for looks in range(1, 100_000)) == pytest.approx(
+        0.025, rel=1e-3
+    )
 
 
 def test_confidence_is_at_least_a_half_and_low_where_nothing_is_known():
