@@ -105,9 +105,9 @@ def fit_text_posterior(
     weights = climb_weights(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
     n = len(chosen.won)
     error = float(chosen.won.std() / np.sqrt(n)) * (1 + FEW / n)
-    evidence = Evidence(float(chosen.won.mean()), error, looks, fortune=chosen.fortune)
-    evidence = evidence if rewards is None else None
-    return FittedText(make_posterior(frame, design, weights, settings.sharpness), evidence)
+    found = Evidence(float(chosen.won.mean()), error, looks, fortune=chosen.fortune)
+    posterior = make_posterior(frame, design, weights, settings.sharpness)
+    return FittedText(posterior, found if rewards is None else None)
 
 
 def fit_frame(sample: Sample, settings: FittingSettings) -> Frame:
