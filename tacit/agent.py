@@ -204,8 +204,7 @@ class Agent:
 
         An episode is finished after its last step, or after an earlier one in a state in which it can end. Feedback
         None is silence: the person was there and said nothing. `outcome`, 0 or 1, is the reward where this once it is
-        known. Ending twice with the same does nothing the second time; `episode.decoded_reward` is what
-        the feedback was taken to mean, None while the agent cannot tell.
+        known. The same again does nothing. `episode.decoded_reward` is what it was taken to mean, None if unknown.
         """
         with self._lock:
             self._take_up(episode)

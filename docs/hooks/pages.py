@@ -71,7 +71,7 @@ def rooms() -> list[str]:
     True
     """
     found = [path.stem for path in sorted(PACKAGE.iterdir()) if (path / "__init__.py").exists()]
-    return found + [path.stem for path in sorted(PACKAGE.glob("*.py")) if path.stem != "__init__"]
+    return found + [path.stem for path in sorted(PACKAGE.glob("*.py")) if not path.stem.startswith("__")]
 
 
 def reference(room: str) -> str:
