@@ -72,7 +72,10 @@ def find_turned(
 def odds_in_words(log_odds: float) -> str:
     """Return log odds as people say them.
 
-    >>> odds_in_words(0.7), odds_in_words(20.0)
-    ('2 to 1', '1,000 to 1 and more')
+    >>> odds_in_words(0.7), odds_in_words(5.0), odds_in_words(20.0)
+    ('2 to 1', '148 to 1', '1,000 to 1')
     """
-    return f"{math.exp(log_odds):.2g} to 1" if log_odds < math.log(1000) else "1,000 to 1 and more"
+    odds = math.exp(min(log_odds, math.log(1000)))
+    if odds >= 999:
+        return "1,000 to 1"
+    return f"{odds:.0f} to 1" if odds >= 10 else f"{odds:.2g} to 1"

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tacit.decoding.counts import SeenCounts
 from tacit.decoding.reading import Reading
 from tacit.decoding.understanding import Understanding
 from tacit.offline.model import RewardModel
 from tacit.offline.propensities import Propensities, find_estimated
 from tacit.offline.request import CHECK, IGNORE, SETTLE, FitRequest
-from tacit.offline.tables.anchors import count_outcomes
+from tacit.offline.tables.anchors import count_outcomes, find_agreement
 from tacit.offline.tables.diagnose import TableDiagnosis, show_table
 from tacit.offline.tables.examination import examine_table
 from tacit.offline.tables.gathering import Gathered, SplitCounts, check_learnable, gather, gather_pieces
@@ -23,6 +22,7 @@ from tacit.offline.tables.kind import TABLE
 from tacit.offline.tables.meanings import TableMeanings
 from tacit.offline.teaching import find_inferred_uniformity, find_uneven_weights
 from tacit.problem.layout import Layout
+from tacit.trust.anchors import ANCHOR_CODES, MINORITY
 from tacit.trust.certificate import (
     Certificate,
     Place,
@@ -32,6 +32,7 @@ from tacit.trust.certificate import (
     find_unlisted_places,
     validation_losses,
 )
+from tacit.trust.coverage import EXCLUSIVE_WORDS
 from tacit.trust.diagnostics import diagnose
 from tacit.trust.findings import Finding, worst_first
 
@@ -58,7 +59,8 @@ class TableFitting:
         places = describe_places(reading.counted, total.n, meanings.counts, meanings.judgements)
         findings = worst_first(
             [
-                *find_in_counts(meanings, gathered, outcomes),
+                *find_in_counts(meanings, gathered),
+                *find_agreement(reading, meanings.judgements, outcomes),
                 *find_uneven_weights(total.n.total, total.effective_size),
                 *find_how_unknown_were_taken(accepted, gathered.teaching.unknown.seen),
                 *find_how_read(reading, int(total.n.total)),
@@ -126,15 +128,20 @@ def find_how_read(reading: Reading, counted: int) -> Iterator[Finding]:
         )
 
 
-def find_in_counts(meanings: TableMeanings, gathered: Gathered, outcomes: SeenCounts) -> tuple[Finding, ...]:
-    """Return what the counts show of the assumptions, as known outcomes turned them, and what these say."""
-    return diagnose(
+def find_in_counts(meanings: TableMeanings, gathered: Gathered) -> Iterator[Finding]:
+    """Yield what the counts show of the assumptions, as the outcomes that settle it turned them.
+
+    Whether all that is known bears out which way round it is, is said with the anchors.
+    """
+    beliefs = meanings.judged.beliefs if meanings.outcomes.total else EXCLUSIVE_WORDS
+    found = diagnose(
         meanings.reading.counted,
         meanings.counts.rounded(),
         meanings.settings.decoder,
         meanings.settings.judgement,
         meanings.judgements,
         visits=gathered.visits,
-        beliefs=meanings.judged.beliefs,
-        outcomes=outcomes,
+        beliefs=beliefs,
+        outcomes=meanings.outcomes,
     )
+    yield from (finding for finding in found if finding.code not in {*ANCHOR_CODES, MINORITY.code})
