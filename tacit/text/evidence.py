@@ -15,8 +15,6 @@ BEYOND_CHANCE = 1.96
 """Standard errors by which a gain must exceed 0 to be believed, where it was looked at once."""
 LEVEL = 0.05
 """Probability that feedback which tells nothing is ever believed, at most, however often the agent looks."""
-EARLY = 6
-"""How slowly looks use up the level: the k-th takes EARLY / ((k + EARLY - 1)(k + EARLY)) of it, all together 1."""
 LEAST_GAIN = 1e-6
 """Below this a gain is rounding: where everybody says the same, gain and error are nearly 0."""
 TRIALS = 10
@@ -51,8 +49,7 @@ class Evidence(NamedTuple):
     `gain` is what is won, on average, by staking 1 on them, or the mean drop in squared loss (eq. 5); `error` its
     standard error. `looks` counts how often the best of several fits was looked at, this time included; 0 where one
     fit was looked at once. `echo` is what is won beyond that by staking on candidates that feedback is like
-    (`tacit.text.small.echoing`), with its standard error: 0 and 0 where nobody looked. `fortune` is the logarithm of
-    what 1 has become that was staked again and again, of all fits on average.
+    (`tacit.text.small.echoing`), with its standard error: 0 and 0 where nobody looked.
     """
 
     gain: float
@@ -60,29 +57,23 @@ class Evidence(NamedTuple):
     looks: int = 0
     echo: float = 0.0
     echo_error: float = 0.0
-    fortune: float = 0.0
 
     @staticmethod
     def from_state(saved: Saved, name: str) -> Evidence | None:
-        """Return the evidence that was saved under a name as six numbers, None if None was."""
+        """Return the evidence that was saved under a name as five numbers, None if None was."""
         if not saved.has(name):
             return None
         entries = saved.entries(name)
-        parts = "a gain, its standard error, a number of looks, an echo and its error, a fortune"
-        saved.check(len(entries) == 6, name, parts)
+        saved.check(
+            len(entries) == 5, name, "a gain, its standard error, a number of looks, an echo and its error"
+        )
         error, echo_error = entries.number("1", 0, math.inf), entries.number("4", 0, math.inf)
-        numbers = entries.number("0"), error, entries.whole("2"), entries.number("3"), echo_error
-        return Evidence(*numbers, entries.number("5"))
+        return Evidence(entries.number("0"), error, entries.whole("2"), entries.number("3"), echo_error)
 
     @property
     def found(self) -> bool:
-        """Return whether the gain is beyond chance: in 5 % of runs, however often looked at (2.5 % of one look).
-
-        Either many stakes win a little, by the standard error, or few win much, so that a fortune was made of them: of
-        20 reactions with kind words each of which came after the candidate foretold, the spread alone says little.
-        """
-        much = bool(self.looks) and self.fortune > -math.log(self.level)
-        return self.gain > LEAST_GAIN and (much or self.gain > self.needed * self.error)
+        """Return whether the gain is beyond chance: in 5 % of runs, however often looked at (2.5 % of one look)."""
+        return self.gain > max(self.needed * self.error, LEAST_GAIN)
 
     @property
     def names_candidate(self) -> bool:
@@ -91,21 +82,14 @@ class Evidence(NamedTuple):
 
     @property
     def needed(self) -> float:
-        """Return how many standard errors the gain must exceed 0 by.
+        """Return how many standard errors the gain must exceed 0 by; the looks share `LEVEL` as 1/2, 1/6, 1/12 ...
 
         >>> round(Evidence(0.1, 0.01, looks=1).needed, 2), round(Evidence(0.1, 0.01, looks=10).needed, 2)
-        (3.38, 3.84)
+        (2.81, 3.91)
         """
-        return float(-ndtri(self.level / TRIALS)) if self.looks else BEYOND_CHANCE
-
-    @property
-    def level(self) -> float:
-        """Return the probability with which each of the two may be beyond chance by chance at this look.
-
-        A fortune of 1/p is made by chance with probability p at most, as stakes win nothing on average; the fortune of
-        several fits is their mean, which makes no more. Looks share half of `LEVEL` for each of the two.
-        """
-        return LEVEL / 2 * EARLY / ((self.looks + EARLY - 1) * (self.looks + EARLY))
+        if not self.looks:
+            return BEYOND_CHANCE
+        return float(-ndtri(LEVEL / TRIALS / (self.looks * (self.looks + 1))))
 
 
 def remarks_on(evidence: Evidence) -> tuple[str, ...]:

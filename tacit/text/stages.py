@@ -22,8 +22,8 @@ from tacit.text.settings import TextSettings
 from tacit.trust.anchors import MINORITY, Anchor
 from tacit.trust.findings import Finding, worst_first
 
-OFTENEST, OFTEN = 300, 1_000
-"""Reactions up to which it is looked at when there are a fifth and a third more; then when there are half as many."""
+OFTEN = 1_000
+"""Reactions up to which it is looked at when there are a third more; then when there are half as many again."""
 TOLD_AFTER = 300
 """Reactions after which it is said that they were not shown to be more than noise: fewer may simply be too few."""
 MOST_KEPT = 20_000
@@ -71,7 +71,7 @@ class TextStage(Stage, Protocol):
 class TextExploration:
     """Takes every candidate with the same chance and collects reactions, until feedback is shown to tell something.
 
-    It looks when there are as many reactions as were asked for, then whenever there are a fifth more: the model is
+    It looks when there are as many reactions as were asked for, then whenever there are a third more: the model is
     fitted and shows what it foretells of reactions left out. A model that is fitted once is fitted at the first look.
     Where it `awaits` fits, they are made elsewhere, and taken up when they are done.
     """
@@ -153,11 +153,10 @@ class TextExploration:
 def next_look(looked: int, exploration: int) -> int:
     """Return at how many reactions to look next: after the exploration asked for, then when there are more by a share.
 
-    >>> [next_look(looked, 30) for looked in (0, 30, 100, 300, 2000)]
-    [30, 36, 120, 400, 3000]
+    >>> next_look(0, 30), next_look(30, 30), next_look(100, 30), next_look(2000, 30)
+    (30, 40, 133, 3000)
     """
-    grown = looked * 6 // 5 if looked < OFTENEST else looked * 4 // 3 if looked < OFTEN else looked * 3 // 2
-    return max(exploration, looked + 1, grown)
+    return max(exploration, looked + 1, looked * 4 // 3 if looked < OFTEN else looked * 3 // 2)
 
 
 def is_uniform(reaction: Reaction) -> bool:
@@ -204,7 +203,7 @@ def restore_reactions(
 class TextLearning:
     """Chooses by inverse-gap weighting; learns by fits to all reactions so far, or by REINFORCE from decoded rewards.
 
-    A model that is fitted again and again is when there are a fifth more reactions, later half as many again: reading
+    A model that is fitted again and again is when there are a third more reactions, later half as many again: reading
     sharpens while the agent earns, and a wrong turn is undone. `learned` counts the episodes that it knows. Of more
     than `MOST_KEPT` reactions the oldest are forgotten. Fits may be made elsewhere, as in exploration.
     """

@@ -20,7 +20,6 @@ from tacit.text.small.fitting import (
     compared_rows,
     fit_frame,
     fit_text_posterior,
-    fortune_of,
     make_design,
     make_posterior,
 )
@@ -200,37 +199,6 @@ def test_evidence_and_its_control():
 def test_the_oftener_one_looks_the_more_must_be_seen():
     assert Evidence(0.38, 0.1, 1).found
     assert not Evidence(0.38, 0.1, 10).found
-
-
-@pytest.mark.parametrize("seed", [0, 2])
-def test_few_sure_wins_are_evidence(seed):
-    """Five or six kind remarks, each after the candidate foretold: their spread is large, but they make a fortune."""
-    sample, reward = world(120, seed=seed, noise=0.1)
-    assert reward.sum() <= 6
-    evidence = fit_text_posterior(sample, SETTINGS, looks=5).evidence
-    assert evidence.gain < evidence.needed * evidence.error
-    assert evidence.found
-    order = np.random.default_rng(0).permutation(120)
-    shuffled = fit_text_posterior(replace(sample, reading=sample.reading[order]), SETTINGS, looks=5).evidence
-    assert not shuffled.found
-
-
-def test_a_fortune_is_seldom_made_by_chance():
-    """Stakes by any h that does not know what is drawn: 1/p is reached with probability p at most."""
-    chance = np.random.default_rng(0)
-    p, h = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.2, 0.6])
-    won = (h / p - 1)[chance.choice(3, p=p, size=(4000, 40))]
-    fortunes = np.array([fortune_of(row) for row in won])
-    for level in (0.1, 0.02):
-        assert (fortunes > -np.log(level)).mean() <= level
-    knows = (h / p - 1)[chance.choice(3, p=h, size=(100, 40))]
-    assert np.mean([fortune_of(row) for row in knows]) > 5
-
-
-def test_looks_share_the_level():
-    assert sum(Evidence(0.0, 1.0, looks).level for looks in range(1, 100_000)) == pytest.approx(
-        0.025, rel=1e-3
-    )
 
 
 def test_confidence_is_at_least_a_half_and_low_where_nothing_is_known():

@@ -2,19 +2,16 @@
 
 All weights are climbed at once (L-BFGS), held by ridges. Start and ridge are those that foretell reactions left out
 best. The same reactions are the evidence that feedback tells anything: h_a of the candidate taken, drawn with
-probability p_a, is p_a on average where it does not, so that h_a / p_a - 1 is what a stake of 1 would win. Who stakes
-a share of what they have, again and again, has become rich only if there is something to know.
+probability p_a, is p_a on average where it does not, so that h_a / p_a - 1 is what a stake of 1 would win.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import logsumexp
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.saved import LARGEST
@@ -44,8 +41,6 @@ MOST_COMPARED = 1_500
 """Reactions that starts and ridges are compared on; the fit itself is made on all."""
 FEW = 10
 """Reactions of which the spread of what was won is not known at all: of few, an error is taken for larger."""
-SHARES = (0.3, 0.6, 0.9)
-"""Of what one has, staked each time: large ones make most of few sure wins, small ones of many unsure ones."""
 DOUBT = 0.5
 """Share of chance in what is foretold when starts are compared: without, the boldest wrong guess would decide."""
 
@@ -105,9 +100,8 @@ def fit_text_posterior(
     weights = climb_weights(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
     n = len(chosen.won)
     error = float(chosen.won.std() / np.sqrt(n)) * (1 + FEW / n)
-    found = Evidence(float(chosen.won.mean()), error, looks, fortune=chosen.fortune)
-    posterior = make_posterior(frame, design, weights, settings.sharpness)
-    return FittedText(posterior, found if rewards is None else None)
+    evidence = Evidence(float(chosen.won.mean()), error, looks) if rewards is None else None
+    return FittedText(make_posterior(frame, design, weights, settings.sharpness), evidence)
 
 
 def fit_frame(sample: Sample, settings: FittingSettings) -> Frame:
@@ -150,16 +144,12 @@ def make_posterior(frame: Frame, design: Design, weights: FloatArray, sharpness:
 
 
 class Trial(NamedTuple):
-    """A start that was tried: its gain on what was left out, what stakes won there, where its best fit ended.
-
-    `fortune` is the logarithm of what 1 became in all trials of a look, on average.
-    """
+    """A start that was tried: its gain on what was left out, what stakes won there, where its best fit ended."""
 
     gain: float
     won: FloatArray
     start: Start
     ridge: float
-    fortune: float = 0.0
 
 
 def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Trial:
@@ -179,22 +169,7 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
         for n in best
         for ridge in (RIDGES[0], RIDGES[2])
     ]
-    fortune = log_mean([fortune_of(trial.won) for trial in trials])
-    return max(trials, key=lambda trial: trial.gain)._replace(fortune=fortune)
-
-
-def fortune_of(won: FloatArray) -> float:
-    """Return the logarithm of what 1 becomes, staked again and again on what wins `won` (n,): a mean over `SHARES`.
-
-    >>> round(fortune_of(np.array([4.0, 4.0, -1.0])), 2)
-    1.22
-    """
-    return log_mean([float(np.log1p(share * won).sum()) for share in SHARES])
-
-
-def log_mean(logarithms: Sequence[float]) -> float:
-    """Return the logarithm of the mean of what has these logarithms."""
-    return float(logsumexp(logarithms) - np.log(len(logarithms)))
+    return max(trials, key=lambda trial: trial.gain)
 
 
 def compared_rows(design: Design) -> IntArray:
