@@ -111,14 +111,14 @@ def pool_words(counts: FloatArray, phi: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def weighed_alike(counts: FloatArray) -> tuple[FloatArray, float]:
-    """Return counts (Y, K) with every action as often as the one tried least, and what part of their noise is left.
+    """Return counts (Y, K) with all tried actions as often as the rarest of them, and what part of their noise is left.
 
     >>> weighed_alike(np.array([[80.0, 2.0], [20.0, 8.0]]))
     (array([[8., 2.],
            [2., 8.]]), 0.55)
     """
     tuples = counts.sum(axis=0)
-    parts = tuples.min() / tuples
+    parts = tuples[tuples > 0].min() / np.where(tuples > 0, tuples, np.inf)
     return np.asarray(counts * parts), float(parts.mean())
 
 

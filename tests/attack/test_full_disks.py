@@ -31,7 +31,7 @@ OUTPUTS = {
 }
 LEAST = {
     "fit": 1500,
-    "label": 3000,
+    "label": 2000,
     "diagnose": 20_000,
     "evaluate": 300,
     "train": 2000,

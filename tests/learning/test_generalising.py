@@ -163,7 +163,7 @@ def test_known_outcomes_turn_what_is_understood():
     assert agent.stage.understanding.turned
     assert spoiled[-500:].mean() < 0.1
     assert "anchors-agree" in [finding.code for finding in agent.diagnose().findings]
-    assert agent.diagnose().verdict == "works with caution", "sigma is too small, which is no harm"
+    assert agent.diagnose().verdict == "works", "sigma is too small, which is no harm where outcomes agree"
     control = play_and_tell(tacit.Agent(Spoiled.layout, seed=1), Spoiled(0), 2000, every=0)
     assert control[-500:].mean() > 0.8
 
