@@ -24,6 +24,7 @@ from tacit.base.arrays import FloatArray
 from tacit.decoding.judgement import (
     HETEROGENEOUS,
     HOMOGENEOUS,
+    SETTLED_BELOW,
     Judgement,
     JudgementSettings,
     smoothed_variance,
@@ -40,6 +41,8 @@ DOUBTED = 0.05
 actions lead to the same good end, the one that does not stands out."""
 ERRORS = 2.0
 """Standard errors by which the share of good words may fall short of what an ending is worth."""
+SHOWN = 12.0
+"""Rewarded tuples of an ending that would have shown a common meaning: each tells a nat of where it was said."""
 PRIOR = 5
 """Tuples by which an action of an ending, in which feedback does not depend on it, is held to be as the others."""
 
@@ -85,12 +88,17 @@ def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c:
     """Return a homogeneous judgement with its feedback read by a common meaning, or as c if there is none.
 
     Any other is returned as it is. An action has the share of good words of its own tuples and of `PRIOR` more as all;
-    an ending that was seldom heard may be better than that.
+    an ending that was seldom heard may be better than that. While there is no common meaning, it may please as far as
+    its tuples would not have shown one: no action stands out in it, so that nothing else would.
     """
-    if judgement.kind != HOMOGENEOUS or (phi is None and not judgement.phi.any()):
+    if judgement.kind != HOMOGENEOUS:
         return judgement
     Y, K = counts.shape
     if phi is None:
+        unseen = max(judgement.hope, min(SHOWN / counts.sum(), 1.0))
+        judgement = replace(judgement, hope=unseen, settled=unseen <= SETTLED_BELOW)
+        if not judgement.phi.any():
+            return judgement
         worth = np.full(K, c)
         return replace(judgement, f=worth, expected=worth, phi=np.zeros(Y), rewards=np.full((Y, K), c))
     all_of_them = float(phi @ counts.sum(axis=1) / counts.sum())
@@ -98,7 +106,9 @@ def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c:
     rewards = np.repeat(phi[:, None], K, axis=1)
     error = math.sqrt(smoothed_variance(np.array(all_of_them), counts.sum()))
     hope = max(judgement.hope, min(all_of_them + ERRORS * error, 1.0))
-    return replace(judgement, f=share, expected=share, phi=phi, rewards=rewards, hope=hope, counts_now=False)
+    settled = judgement.hope <= SETTLED_BELOW
+    known = replace(judgement, settled=settled, f=share, expected=share, phi=phi, rewards=rewards)
+    return replace(known, hope=hope, counts_now=False)
 
 
 def told_by_words(table: FloatArray) -> float:

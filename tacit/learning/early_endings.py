@@ -64,6 +64,13 @@ def bound_by_siblings(labels: IntArray, settled: BoolArray, best: FloatArray) ->
     return bounds
 
 
+def sum_by(places: IntArray, values: FloatArray) -> FloatArray:
+    """Return values (S_H, ...) added up where the place (S_H,) is the same, each sum where that place stands."""
+    total = np.zeros_like(values)
+    np.add.at(total, places, values)
+    return total
+
+
 def save_left_out(shape: CountShape, left_out: Mapping[PlaceIndex, BoolArray]) -> IntArray:
     """Return flat indices of the actions that judgements do not rest on, (ending, group, action)."""
     _, G, _, K = shape

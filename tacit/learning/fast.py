@@ -30,6 +30,7 @@ from tacit.learning.early_endings import find_passing
 from tacit.learning.episode import Episode
 from tacit.learning.outlook import Outlook, Planner, Solution
 from tacit.learning.places import HALVED, Places, TuplePlace
+from tacit.learning.recurring_endings import RecurringEndings, Regrouped
 from tacit.learning.regrowth import regrow_state
 from tacit.learning.stage import (
     Lesson,
@@ -74,12 +75,8 @@ class FastLearning:
         self._schedule = GammaSchedule(scale=setup.settings.fast.gamma_scale)
         self.reading: Reading = _finite_reading(layout)
         contexts, (H, S, _) = counted_shape(self.reading.counted)[1], layout.mask.shape
-        self.places = Places(
-            self.reading.counted,
-            setup.settings.decoder.c,
-            setup.settings.judgement,
-            setup.settings.drift.memory,
-        )
+        self.places = self._make_places()
+        self.endings = RecurringEndings(self.reading.counted)
         self.dynamics = setup.dynamics(layout)
         self.episodes = 0
         self.explored = 0
@@ -92,7 +89,7 @@ class FastLearning:
     def plan(self, context: Encoded, draw: float) -> PolicyPlan:
         """Return the plan of Algorithm 4, or a hopeful one where it pays to settle what that one leads to."""
         x = int(context)
-        outlook = self.places.outlook(x)
+        outlook = self._outlook(x)
         policy, dual, converged = self._exploit(x, outlook)
         explorer = self._planner.hope(x, outlook, policy, self.episodes)
         if explorer is not None:
@@ -102,7 +99,7 @@ class FastLearning:
     def policy(self, context: Encoded) -> FloatArray:
         """Return the plan of Algorithm 4 on what was judged so far."""
         x = int(context)
-        return self._exploit(x, self.places.outlook(x)).policy
+        return self._exploit(x, self._outlook(x)).policy
 
     def learn(self, episode: Episode, feedback: Encoded | None, outcome: int | None = None) -> Lesson:
         """Return everything counted, what the feedback decodes to, if its state is settled, and what a check found."""
@@ -118,14 +115,18 @@ class FastLearning:
         changes.append(assign(self, "explored", self.explored + plan.explores))
         decoded = None
         if feedback is not None:
-            told = self._hear(episode, feedback)
+            heard = self._hear(episode, feedback)
+            told = self.endings.place_of(heard)
             decoded = self.places.decode(told)
-            changes += self.places.learn(told, outcome, self._passing(told))
-            remarks += self._hear_changes(told, changes)
+            remarks += self._take_in(heard, told, outcome, changes)
         if self.episodes + 1 >= self._check_at:
             remarks += self._check(changes)
         reward, bounds = decoded or (None, None)
         return Lesson(reward, bounds, remarks, changes)
+
+    def place_of(self, ending: int, group: int) -> tuple[int, int]:
+        """Return the place, a key of `places.judgements`, that an ending is in a context group."""
+        return int(self.endings.places[ending, group]), group
 
     def bound_reach(self, context: Encoded, endings: Sequence[int]) -> FloatArray:
         """Return how likely an episode could end in each of some endings, whatever was played, by what was seen so far.
@@ -152,10 +153,14 @@ class FastLearning:
         menus = layout.actions is old.actions and layout.retired == old.retired
         if not menus or more[2]:
             known = regrow_state(self.to_state(), old, layout, setup.settings.judgement)
-            return FastLearning.from_state(setup, known)
+            stage = FastLearning.from_state(setup, known)
+            if self.endings.recur or stage.endings.recur:
+                stage._take(stage.endings.seen(), stage.endings.outcomes.seen())
+            return stage
         wider = copy(self)
         wider._layout, wider.reading = layout, FiniteReading(layout)
         wider.places, wider.vigilance = self.places.widened(layout), self.vigilance.widened(layout)
+        wider.endings = self.endings.widened(layout)
         if more[1]:
             wider._duals = np.pad(self._duals, ((0, more[1]), (0, 0), (0, 0)))
             wider._has_dual = np.pad(self._has_dual, (0, more[1]))
@@ -177,6 +182,7 @@ class FastLearning:
             anchors,
             beliefs=self.places.beliefs,
             outcomes=self.places.outcomes.seen(),
+            heard=self.endings.seen() if self.endings.recur else None,
         )
         return worst_first([*found, *self.vigilance.find_drift(self.episodes)])
 
@@ -184,6 +190,7 @@ class FastLearning:
         """Return the counts and what cannot be computed from them."""
         return {
             "places": self.places.to_state(),
+            "endings": self.endings.to_state(),
             "dynamics": self.dynamics.to_state(),
             "episodes": self.episodes,
             "explored": self.explored,
@@ -201,6 +208,7 @@ class FastLearning:
         duals, dynamics = read_duals(saved, shape[1], setup.layout), read_dynamics(setup, saved)
         stage = cls(setup)
         stage.places.restore(saved.part("places"))
+        stage.endings.restore(stage.reading.counted, saved.part("endings"))
         stage.dynamics.restore(dynamics)
         stage.episodes = saved.whole("episodes")
         stage.explored = saved.whole("explored", most=stage.episodes)
@@ -221,12 +229,8 @@ class FastLearning:
     ) -> FastLearning:
         """Return the stage that has seen these tuples, dynamics and outcomes in so many episodes: what logs leave."""
         stage = cls(setup)
-        if setup.layout.ends_early:
-            passing = find_passing(setup.layout, dynamics.counts(0))
-            stage.places.take(counts, outcomes, passing)
-        else:
-            stage.places.take(counts, outcomes)
         stage.dynamics = dynamics
+        stage._take(counts, SeenCounts.empty((*counts.shape[:3], 2)) if outcomes is None else outcomes)
         stage.episodes = stage.explored = episodes
         stage._check_at = max(episodes + 1, FIRST_CHECK)
         return stage
@@ -252,6 +256,41 @@ class FastLearning:
     def _planner(self) -> Planner:
         return Planner(self._layout, self.dynamics)
 
+    def _outlook(self, x: int) -> Outlook:
+        outlook = self.places.outlook(x)
+        if not self.endings.recur:
+            return outlook
+        passing = find_passing(self._layout, self.dynamics.counts(x))
+        return self.endings.look(outlook, self.places.judgements, x, passing)
+
+    def _make_places(self) -> Places:
+        settings = self._settings
+        return Places(self.reading.counted, settings.decoder.c, settings.judgement, settings.drift.memory)
+
+    def _take(self, heard: SeenCounts, outcomes: SeenCounts) -> None:
+        """Take up what was heard in each ending, and the outcomes that are known."""
+        self.places = self._judge_all(self.endings.take(heard, outcomes))
+
+    def _judge_all(self, grouped: Regrouped) -> Places:
+        """Return all places judged anew, on what their endings have heard."""
+        places = self._make_places()
+        passing = find_passing(self._layout, self.dynamics.counts(0)) if self._layout.ends_early else None
+        places.take(grouped.counts, grouped.outcomes, passing)
+        return places
+
+    def _take_in(
+        self, heard: TuplePlace, told: TuplePlace, outcome: int | None, changes: list[Change]
+    ) -> tuple[str, ...]:
+        """Return what must be said of feedback heard in an ending and `told` of its place; add what it teaches."""
+        changes += self.endings.learn(heard, outcome)
+        grouped = self.endings.compare(heard, outcome)
+        if grouped is None:
+            changes += self.places.learn(told, outcome, self._passing(told))
+            return self._hear_changes(told, changes)
+        changes += self.endings.adopt(grouped), assign(self, "places", self._judge_all(grouped))
+        changes += (change for place in grouped.changed for change in self.vigilance.forget(place))
+        return ()
+
     def _passing(self, told: TuplePlace) -> BoolArray | None:
         """Return the actions (K,) of an ending that hardly ever end an episode, None where all do."""
         if not self._layout.ends_early:
@@ -274,12 +313,13 @@ class FastLearning:
         states, actions = path_of(self._layout, episode, ended)
         noticed, alarms = self.vigilance.follow(states, actions, self.episodes)
         changes += noticed
-        memory, moved = self._settings.drift.memory, {alarm.place for alarm in alarms}
-        for h, following in enumerate(states[1:]):
-            if (h, states[h]) in moved:
-                changes += self.dynamics.forget(h, states[h], actions[h], following)
-            elif 0 < memory <= self.dynamics.counts(episode.encoded)[h, states[h]].sum():
-                changes += self.dynamics.forget(h, states[h], actions[h], following, HALVED)
+        memory, counts = self._settings.drift.memory, self.dynamics.counts(episode.encoded)
+        passed = [(h, states[h]) for h in range(len(states) - 1)]
+        kept = {at: HALVED for at in passed if 0 < memory <= counts[at].sum()} | {
+            alarm.place: 0 for alarm in alarms
+        }
+        if kept:
+            changes += self.dynamics.forget(states, actions, kept)
         return self._tell(alarms, changes)
 
     def _hear_changes(self, told: TuplePlace, changes: list[Change]) -> tuple[str, ...]:
@@ -292,6 +332,7 @@ class FastLearning:
         if doubtful:
             changes += (change for place in sorted(doubtful) for change in self.vigilance.forget(place))
             changes += self.places.forget(sorted(doubtful))
+            changes += self.endings.forget(doubtful)
         return self._tell(alarms, changes)
 
     def _tell(self, alarms: Sequence[Alarm], changes: list[Change]) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import BoolArray, FloatArray
-from tacit.learning.early_endings import bound_by_siblings, find_passing
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.learning.early_endings import bound_by_siblings, find_passing, sum_by
 from tacit.learning.stage import deterministic_policy
 from tacit.planning.dual_newton import solve_packed
 from tacit.planning.exploring import hope_radius, pays_to_explore
@@ -34,7 +34,8 @@ class Outlook(NamedTuple):
 
     `worth` (S_H, K) is what actions are worth, 0 where nothing is settled. Of each ending (S_H,): whether it is
     `settled`, and `doubtful`, that is, may be the other way round; what it is worth (`best`) and may be worth (`hope`);
-    how many tuples are `wanted` to settle it. `played` returns how many tuples there are in all.
+    how many tuples are `wanted` to settle it. `played` returns how many tuples there are in all. Endings that are
+    judged as one have the same `place` (S_H,); None where each is judged by itself.
     """
 
     worth: FloatArray
@@ -44,6 +45,13 @@ class Outlook(NamedTuple):
     hope: FloatArray
     wanted: FloatArray
     played: Callable[[], int]
+    place: IntArray | None = None
+
+    def seen_at(self, place: IntArray) -> Outlook:
+        """Return it for endings that are each judged as the one that stands in `place` (S_H,)."""
+        settled, doubtful = self.settled[place], self.doubtful[place]
+        worths = (self.best[place], self.hope[place], self.wanted[place])
+        return Outlook(self.worth[place], settled, doubtful, *worths, self.played, place)
 
 
 class Solution(NamedTuple):
@@ -83,8 +91,11 @@ class Planner:
         tried, worth = endings.place(open_ones), endings.place(outlook.worth)
         known, radius = (counts, layout.mask, layout.n_states, layout.ended), hope_radius(episodes)
         hope = plan_optimistic(*known, endings.place(may_earn), tried, radius)
-        reach = hope.reach[endings.layers, endings.states]
-        aimed = open_ones & (outlook.doubtful | (reach > AIMED * self._ends_of(context, policy)))
+        reach, ends = hope.reach[endings.layers, endings.states], self._ends_of(context, policy)
+        if outlook.place is not None:  # episodes of one place count together, wherever they end
+            reach, ends = (sum_by(outlook.place, each) for each in (reach, ends))
+            open_ones = open_ones & (outlook.place == np.arange(endings.size))
+        aimed = open_ones & (outlook.doubtful | (reach > AIMED * ends))
         if not aimed.any():
             return None
         explorer = deterministic_policy(hope.choices, layout)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -343,7 +344,7 @@ class Places:
             pairs = {
                 at: renewed[at] if at in renewed else (self._found[at], self.judgements[at]) for at in places
             }
-            here = {at: judgement for at, (_, judgement) in pairs.items()}
+            here = {at: by_itself(*pair) for at, pair in pairs.items()}
             alike = read_alike(here, tables, self._c, self._settings)
             read |= {at: (pairs[at][0], judgement) for at, judgement in alike.items()}
         return read
@@ -365,6 +366,14 @@ class Places:
             put(self.wanted, place, max(tuples_wanted(judgement, self._settings), (GROWTH - 1) * tuples)),
             put(self.worth, place, worth),
         )
+
+
+def by_itself(found: Judgement, judgement: Judgement) -> Judgement:
+    """Return the judgement of a place with what is hoped of it by its own tuples, however it was read in common."""
+    if judgement.kind != HOMOGENEOUS or found.hope == judgement.hope:
+        return judgement
+    known = 0.0 if judgement.phi.any() else float(judgement.expected.max())
+    return replace(judgement, hope=max(found.hope, known))
 
 
 def pad_groups(array: Any, more: int, value: float = 0.0) -> Any:

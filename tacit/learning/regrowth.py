@@ -18,6 +18,7 @@ from tacit.decoding.counts import CountShape, SeenCounts
 from tacit.decoding.judgement import JudgementSettings
 from tacit.decoding.together import leave_out
 from tacit.decoding.tuples import counted_shape
+from tacit.learning.recurring_endings import RecurringEndings
 from tacit.learning.stage import PolicyPlan
 from tacit.learning.vigilance import DYNAMICS, TYPES, WORDS
 from tacit.planning.transition import transitions_shape
@@ -45,6 +46,7 @@ def regrow_state(
     return {
         **state,
         "places": {**counted, "left_out": np.flatnonzero(out)},
+        "endings": _endings(state["endings"], endings, old, new),
         "dynamics": _dynamics(state["dynamics"], old, new),
         "duals": np.pad(_by_state(state["duals"], old, new), (more, (0, 0), (0, 0))),
         "has_dual": np.pad(state["has_dual"], more),
@@ -103,6 +105,16 @@ def _counts(saved: Mapping[str, Any], endings: IntArray, old: CountShape, new: C
     cells = _cells(saved["cells"], endings, old, new)
     order = np.argsort(cells)
     return {"cells": cells[order], "numbers": saved["numbers"][order]}
+
+
+def _endings(saved: Mapping[str, Any], endings: IntArray, old: Layout, new: Layout) -> dict[str, Any]:
+    """Return what was heard in each ending, which are grouped by their labels alone until they are compared anew."""
+    shapes = counted_shape(old), counted_shape(new)
+    return {
+        "places": RecurringEndings(new).places,
+        "heard": _counts(saved["heard"], endings, *shapes),
+        "outcomes": _counts(saved["outcomes"], endings, *((*shape[:3], 2) for shape in shapes)),
+    }
 
 
 def _leave_out_retired(

@@ -4,7 +4,8 @@
 
 Arrays are padded to (H-1, S, K, S), axes (h, s, a, s'), and 0 where a state or an action does not exist. Where episodes
 can end early, |S_{h+1}| counts the state of those that have ended, which only states in which an episode can end, and
-itself, lead to.
+itself, lead to. States that stand in several layers are counted together while they are alike
+(`tacit.planning.recurring`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes, put
 from tacit.base.jit import kernel
 from tacit.base.saved import Saved
+from tacit.planning.recurring import Recurring, find_recurring, pool_action
 from tacit.problem.layout import Layout
 from tacit.problem.passages import existing_transitions, reachable_states
 from tacit.problem.spaces import Encoded
@@ -69,6 +71,8 @@ class TransitionCounts:
             -1, layout.max_states
         )  # (H-1, S)
         self._counts = np.zeros(self._exists.shape, dtype=np.int64)
+        self._recurring = find_recurring(layout)
+        self._pooled = self._counts if self._recurring is None else self._counts.copy()
         self._forgotten = np.zeros(self._exists.shape[::3], dtype=np.int64)  # (H-1, S), by where they led
         self._estimate = _smoothed(self._counts, self._exists)
         self._shown = self._estimate.view()
@@ -78,8 +82,11 @@ class TransitionCounts:
         )  # compiled code is loaded now, not during an episode
 
     def counts(self, context: Encoded) -> IntArray:
-        """Return N(s, a, s'), the same for every context, (H-1, S, K, S): a live view, not to be written to."""
-        return self._counts
+        """Return N(s, a, s'), the same for every context, (H-1, S, K, S): a live view, not to be written to.
+
+        That of a state which stands in several layers is of all of them that are alike.
+        """
+        return self._pooled
 
     @property
     def visits(self) -> IntArray:
@@ -111,21 +118,34 @@ class TransitionCounts:
         return ((_write_path, self, path, after),)
 
     def forget(
-        self, layer: int, state: int, action: int, following: int, divisor: int | None = None
+        self, states: Sequence[int], actions: Sequence[int], kept: Mapping[tuple[int, int], int]
     ) -> Changes:
-        """Return what leaves nothing of where actions of a state led, but one transition that was just seen.
+        """Return what leaves, of where actions of some (layer, state) led, a part, and the transitions of a path.
 
-        With a `divisor`, it leaves counts divided by that.
+        `kept` says what counts are divided by, 0 where nothing is left; a state that stands in several layers is
+        forgotten in all. The path was just seen.
         """
-        before = self._counts[layer, state]
-        kept = np.zeros_like(before) if divisor is None else before // divisor
-        forgotten = self._forgotten[layer] + (before - kept).sum(axis=0)
-        kept[action, following] += 1
-        return (
-            put(self._counts, (layer, state), kept),
-            put(self._estimate, (layer, state), _smoothed(kept, self._exists[layer, state])),
-            put(self._forgotten, layer, forgotten),
-        )
+        rows: dict[tuple[int, int], IntArray] = {}
+        for at, divisor in kept.items():
+            for each in self._alike(*at):
+                fewer = self._counts[each] // divisor if divisor else np.zeros_like(self._counts[each])
+                rows[each] = np.minimum(rows.get(each, fewer), fewer)
+        forgotten = self._forgotten.copy()
+        for (h, s), row in rows.items():
+            forgotten[h] += (self._counts[h, s] - row).sum(axis=0)
+        for h, following in enumerate(states[1:]):
+            if (h, states[h]) in rows:
+                rows[h, states[h]][actions[h], following] += 1
+        written = (put(self._counts, at, row) for at, row in rows.items())
+        return (*written, put(self._forgotten, ..., forgotten), (_renew, self, None, None))
+
+    def _alike(self, layer: int, state: int) -> list[tuple[int, int]]:
+        """Return a state in all layers in which it stands."""
+        known = self._recurring
+        if known is None or known.family[layer, state] < 0:
+            return [(layer, state)]
+        low, high = known.starts[known.family[layer, state] :][:2]
+        return [(int(h), int(s)) for h, s in known.members[low:high]]
 
     def add_paths(self, states: IntArray, actions: IntArray) -> None:
         """Count the transitions of many whole paths, states and actions (n, H), all of them or none.
@@ -152,7 +172,7 @@ class TransitionCounts:
             )
         for h in range(H - 1):
             np.add.at(self._counts[h], (states[:, h], actions[:, h], states[:, h + 1]), 1)
-        self._estimate[...] = _smoothed(self._counts, self._exists)
+        _renew(self)
 
     def estimate(self, context: Encoded) -> FloatArray:
         """Return the estimate, the same for every context, (H-1, S, K, S).
@@ -175,7 +195,7 @@ class TransitionCounts:
         saved.check((reached >= left).all(), "counts", "those of paths")
         self._forgotten[...] = forgotten
         self._counts[...] = counts
-        self._estimate[...] = _smoothed(self._counts, self._exists)
+        _renew(self)
 
 
 def estimate_layer(
@@ -247,8 +267,24 @@ def _indices(values: Sequence[int], what: str) -> IntArray:
     return array.astype(np.int64, copy=False)
 
 
+def _renew(target: TransitionCounts, _key: None = None, _value: None = None) -> None:
+    """Work out all that follows from the counts."""
+    known = target._recurring
+    if known is not None:
+        target._pooled[...] = target._counts
+        for u, first in enumerate(known.members[known.starts[:-1]]):
+            for a in range(target._n_actions[first[0], first[1]]):
+                pool_action(target._counts, target._n_next, known, u, a, target._pooled)
+    target._estimate[...] = _smoothed(target._pooled, target._exists)
+
+
 def _write_path(target: TransitionCounts, path: tuple[IntArray, IntArray], after: IntArray) -> None:
-    _write_counts(target._counts, target._estimate, *path, after, target._n_next)
+    known = target._recurring
+    if known is None:
+        _write_counts(target._counts, target._estimate, *path, after, target._n_next)
+    else:
+        derived = target._pooled, target._estimate
+        _write_recurring(target._counts, *derived, *path, after, target._n_next, known)
 
 
 @kernel
@@ -289,6 +325,39 @@ def _write_counts(
         n = n_next[h, states[h]]
         row = counts[h, states[h], actions[h]]
         row[states[h + 1]] = after[h]
-        total = row[:n].sum() + n
-        for z in range(n):
-            estimate[h, states[h], actions[h], z] = (row[z] + 1) / total
+        _smooth_row(row, estimate[h, states[h], actions[h]], n)
+
+
+@kernel
+def _write_recurring(
+    counts: IntArray,
+    pooled: IntArray,
+    estimate: FloatArray,
+    states: IntArray,
+    actions: IntArray,
+    after: IntArray,
+    n_next: IntArray,
+    known: Recurring,
+) -> None:
+    """Write the counts of a path's transitions in place, and renew what follows from them in all layers."""
+    for h in range(len(after)):
+        counts[h, states[h], actions[h], states[h + 1]] = after[h]
+    for h in range(len(after)):
+        s, a = states[h], actions[h]
+        u = known.family[h, s]
+        if u < 0:
+            pooled[h, s, a] = counts[h, s, a]
+            _smooth_row(pooled[h, s, a], estimate[h, s, a], n_next[h, s])
+            continue
+        pool_action(counts, n_next, known, u, a, pooled)
+        for i in range(known.starts[u], known.starts[u + 1]):
+            g, z = known.members[i]
+            _smooth_row(pooled[g, z, a], estimate[g, z, a], n_next[g, z])
+
+
+@kernel
+def _smooth_row(row: IntArray, estimate: FloatArray, n: int) -> None:
+    """Write line 5 for one (s, a) with n next states."""
+    total = row[:n].sum() + n
+    for z in range(n):
+        estimate[z] = (row[z] + 1) / total

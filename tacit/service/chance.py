@@ -84,7 +84,7 @@ def read_now(agent: Agent, account: Account) -> float | None:
         a = layout.actions[h][s].index(last.action)
     except ValueError:
         return None
-    judgement = stage.places.judgements.get((layout.endings.index.item(h, s), int(x)))
+    judgement = stage.places.judgements.get(stage.place_of(layout.endings.index.item(h, s), int(x)))
     if judgement is None or judgement.kind == UNKNOWN or y is None:
         return None
     return float(judgement.rewards[int(y), a])

@@ -7,6 +7,7 @@ from itertools import islice
 
 import numpy as np
 
+from tacit.base.arrays import BoolArray
 from tacit.learning.fast import FastLearning
 from tacit.learning.generalising import FIRST_FIT, GROWTH, GeneralisingLearning
 from tacit.learning.places import Places
@@ -58,8 +59,9 @@ def _of_places(stage: FastLearning) -> ProgressShown:
     places, layout = stage.places, stage.reading.counted
     assert isinstance(layout.contexts, Finite)
     X = layout.contexts.size
+    one = stage.endings.places[:, :X] == np.arange(layout.endings.size)[:, None]  # others are part of a place
     settled, wanted = places.settled[:, :X], places.wanted[:, :X]
-    done, total = int(settled.sum()), settled.size
+    done, total = int(settled[one].sum()), int(one.sum())
     words = []
     if done < total:
         words = [
@@ -71,17 +73,21 @@ def _of_places(stage: FastLearning) -> ProgressShown:
             *(shorten(layout.endings.name(s)), shorten(layout.contexts.decode(x))),
             *(places.counts.tuples(s, x), max(1, round(float(wanted[s, x])))),
         )
-        for s, x in _first_open(places, X)
+        for s, x in _first_open(places, one)
     ]
     what = "situations settled (a situation is a last state, for one kind of person)"
     return ProgressShown(stage.explored, done, total, what, words, listed)
 
 
-def _first_open(places: Places, X: int) -> list[tuple[int, int]]:
-    """Return the situations of X contexts that are not settled, those of which most is known first, not all of them."""
+def _first_open(places: Places, one: BoolArray) -> list[tuple[int, int]]:
+    """Return the situations that are not settled, those of which most is known first, not all of them.
+
+    `one` (S_H, X) says which endings of contexts are situations.
+    """
+    X = one.shape[1]
     judged = (at for at in places.judgements if not places.settled[at])
     told = heapq.nlargest(LISTED, judged, key=lambda at: places.counts.tuples(*at))
-    flat = np.flatnonzero(~places.settled[:, :X])[: LISTED + len(places.judgements)]
+    flat = np.flatnonzero(~places.settled[:, :X] & one)[: LISTED + len(places.judgements)]
     untold = (divmod(int(n), X) for n in flat)
     more = (at for at in untold if at not in places.judgements)
     return [*told, *islice(more, LISTED - len(told))]

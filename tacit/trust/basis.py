@@ -37,9 +37,11 @@ def find_basis(
 
     `overruled` are the log odds of places that known outcomes turned (`tacit.trust.turned`).
     """
-    found = understood_places(judgements)
+    found, alike = understood_places(judgements), read_in_common(judgements)
     if found:
         yield describe_understood(found, judgements, beliefs, overruled)
+    elif alike:
+        yield describe_common(layout, alike, judgements)
     elif not nothing_left(layout, judgements):
         yield nothing_known(judgements)
 
@@ -49,6 +51,26 @@ def understood_places(judgements: Judgements) -> dict[PlaceIndex, Judgement]:
     found = {at: j for at, j in judgements.items() if j.kind == HETEROGENEOUS and j.settled}
     surest = min((j.p_value for j in found.values()), default=1.0)
     return found if surest * len(judgements) < ENOUGH else {}
+
+
+def read_in_common(judgements: Judgements) -> dict[PlaceIndex, Judgement]:
+    """Return the settled places in which no action is better, and which are read by what words mean in all of them."""
+    return {at: j for at, j in judgements.items() if j.kind == HOMOGENEOUS and j.settled and j.phi.any()}
+
+
+def describe_common(layout: Layout, alike: Mapping[PlaceIndex, Judgement], judgements: Judgements) -> Finding:
+    """Return that good ends were told from bad ones by where episodes end, and by nothing else."""
+    worths = [float(j.expected.max()) for j in alike.values()]
+    share = total_tuples(alike) / total_tuples(judgements)
+    return Finding(
+        "read-in-common",
+        "caution",
+        list_places(layout, alike),
+        f"Feedback tells no action from another in any of {count_places(len(judgements))}, but where episodes ended: "
+        f"in {len(alike)} of them, with {share:.0%} of the episodes, it is read as if words meant the same in all. The "
+        f"best of them is worth {max(worths):.2f}, the worst {min(worths):.2f}, if good ends are the minority.",
+        "A handful of episodes with known outcome shows whether that is so.",
+    )
 
 
 def describe_understood(
@@ -93,8 +115,13 @@ def shares_say(at: PlaceIndex, judgement: Judgement, beliefs: Beliefs) -> float:
 
 
 def nothing_left(layout: Layout, judgements: Judgements) -> bool:
-    """Return whether nearly all was looked at closely enough, in every last state: more episodes change nothing."""
-    if {s for s, _ in judgements} != set(range(layout.endings.size)):
+    """Return whether nearly all was looked at closely enough, in every last state: more episodes change nothing.
+
+    A state that stands in several layers may have been looked at in any of them before the last.
+    """
+    endings = layout.endings
+    states = [(int(n), s < endings.early) for s, n in enumerate(endings.siblings)]
+    if {states[s] for s, _ in judgements} != set(states):
         return False
     open_ones = {at: j for at, j in judgements.items() if not j.settled}
     return total_tuples(open_ones) <= LEFT_OPEN * total_tuples(judgements)

@@ -78,12 +78,14 @@ def diagnose(
     unsettled: float = LET_GO,
     beliefs: Beliefs = EXCLUSIVE_WORDS,
     outcomes: SeenCounts | None = None,
+    heard: SeenCounts | None = None,
 ) -> tuple[Finding, ...]:
     """Return what counts of feedback by action show, worst first.
 
     `judgements` are made from the counts unless they are at hand, with the `beliefs` that they rest on; `visits`
     (S_H,), the episodes that ended in each last state, are the tuples unless some episodes had no feedback; `unsettled`
-    is the share of episodes that may end where nothing is settled; `outcomes` (S_H, G, Y, 2) are those known of tuples.
+    is the share of episodes that may end where nothing is settled; `outcomes` (S_H, G, Y, 2) are those known of tuples;
+    `heard` are the counts of each ending, if several are judged as one place.
 
     >>> layout = Layout.regular([1], n_actions=3, n_contexts=1, n_feedback=2)
     >>> counts = SeenCounts.of_dense(np.array([[[[27.0, 3.0, 3.0], [3.0, 27.0, 27.0], [0.0, 0.0, 0.0]]]]))
@@ -94,7 +96,8 @@ def diagnose(
     check_counts(layout, counts)
     if judgements is None:
         judgements = judge_all(layout, counts, decoder.c, settings)
-    reached = counts.by_ending() if visits is None else np.asarray(visits, dtype=np.float64)
+    heard = counts if heard is None else heard
+    reached = heard.by_ending() if visits is None else np.asarray(visits, dtype=np.float64)
     oriented = list(find_orientation(layout, anchors, meaning_by_phi(judgements), outcomes))
     overruled = overruled_places(judgements, beliefs, outcomes)
     odds = {at: each.odds for at, each in overruled.items()}
@@ -111,7 +114,7 @@ def diagnose(
         *find_untried(layout, judgements, unsettled),
         *find_rare_contexts(layout, settings, judgements, unsettled),
         *find_unreached(layout, reached),
-        *find_mute(layout, counts, reached),
+        *find_mute(layout, heard, reached),
         *find_contradicted(layout, anchors, judgements, outcomes),
         *find_turned(layout, overruled, beliefs, outcomes),
         *oriented,

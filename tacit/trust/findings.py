@@ -19,7 +19,7 @@ VERDICTS = {
     "info": "works",
 }
 """What the worst finding comes to."""
-BASES = ("understood", "understood-by-fit", "feedback-tells")
+BASES = ("understood", "understood-by-fit", "feedback-tells", "read-in-common")
 """The codes of findings that say what "works" rests on, with caution or without."""
 OVERRULING = ("turned-by-outcomes",)
 """The codes of remarks that say that what the user believes was overruled."""
