@@ -26,6 +26,7 @@ from tacit.decoding.personal_choice import (
     turn_majorities,
     turn_round,
 )
+from tacit.decoding.personal_endings import reread_endings
 from tacit.decoding.personal_forms import FINEST, Form, are_regions, list_forms
 from tacit.decoding.personal_likelihood import (
     Fitted,
@@ -118,10 +119,12 @@ def _fit_all(
     if is_new:
         regions = _part(chosen.basis, fitted_to, generator)[order]
         fitted = _turn_regions(heard, mask, fitted, chosen.form, regions)
+    telling, uniform = find_telling(chosen.gains), uniform[rows][order]
+    fitted = reread_endings(heard, uniform, telling, mask, fitted, chosen.form, REFIT_STEPS)
     covariances = estimate_covariances(heard, fitted.parameters, ridge) * (
         len(rows) / max(len(said.words), 1)
     )
-    doubt = estimate_doubt(heard, fitted.parameters, find_telling(chosen.gains))
+    doubt = estimate_doubt(heard, fitted.parameters, telling)
     return PersonalMeaning(
         *(
             said.contexts.shape[1],
