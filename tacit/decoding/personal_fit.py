@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.decoding.centres import find_centres, nearest
-from tacit.decoding.context_bases import Basis, fit_basis
+from tacit.decoding.context_bases import Basis, fit_basis, recentred
 from tacit.decoding.personal_choice import (
     HELD_OUT,
     Chosen,
@@ -103,6 +103,7 @@ def _fit_all(
     generator: np.random.Generator,
 ) -> PersonalMeaning:
     """Return a chosen form fitted to all tuples, as far as they are not too many; what is `known` begins it, if any."""
+    chosen = chosen._replace(basis=recentred(chosen.basis, said.contexts))
     rows = _sample(said, uniform & find_telling(chosen.gains)[said.endings], generator)
     fitted_to = said.part(rows)
     heard, order = hear(chosen.basis(fitted_to.contexts), *fitted_to[1:], len(mask))
