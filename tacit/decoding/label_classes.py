@@ -25,6 +25,7 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.decoding.action_evidence import ActionEvidence, restore_evidence
+from tacit.decoding.class_questions import LIKELY, NO_QUESTION, find_questions
 from tacit.decoding.group_rewards import GroupRewards, judge_groups
 from tacit.decoding.judgement import JudgementSettings
 from tacit.decoding.label_held_out import (
@@ -138,6 +139,19 @@ class LabelClasses:
             return drawn
         alone = own.draws(np.full(B, u), self.mask, normals)
         return np.where(own.known[u][:, None], alone, drawn)
+
+    def questions(self, u: int, row: FloatArray | None = None) -> IntArray:
+        """Return what is done in each ending to learn of which class a label is, (S,); -1 where chance does as well.
+
+        Nothing is asked of labels that are read by themselves, or where it is not known what pleases some class.
+        """
+        p, S = self.posterior(u, row), len(self.mask)
+        likely = np.flatnonzero(p > LIKELY)
+        if len(likely) < 2 or not self.shared:
+            return np.full(S, NO_QUESTION)
+        tables = np.exp(self.mixture.log_tables[likely]).reshape(-1, *self.mask.shape, self.n_words)
+        asked = find_questions(p[likely], self.judged.f[likely], tables, self.mask)
+        return np.where(self.judged.known[likely].all(axis=0), asked, NO_QUESTION)
 
     def told(self, u: int, s: int, a: int, w: int, row: FloatArray | None = None) -> float:
         """Return Pr[r = 1 | u, s, a, w]: by what the word means to the classes that may have said it."""

@@ -16,6 +16,7 @@ from scipy.special import expit
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Changes, put
 from tacit.base.saved import Saved
+from tacit.decoding.class_questions import NO_QUESTION
 from tacit.decoding.label_classes import LabelClasses
 from tacit.decoding.label_fit import LabelReading
 from tacit.decoding.personal_forms import MOST_FOR_UNITS
@@ -84,6 +85,9 @@ class People(Protocol):
 
     def draw_rewards(self, context: Encoded, normals: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return what `rewards` does, and what these may be by standard normal numbers (B, S, K)."""
+
+    def questions(self, context: Encoded) -> IntArray:
+        """Return what is done in each ending to learn who somebody is, (S,); -1 where chance does as well."""
 
     def told(self, context: Encoded, ending: int, action: int, word: int) -> float:
         """Return Pr[r = 1 | x, s, a, w]."""
@@ -171,6 +175,10 @@ class VectorPeople:
         x = np.asarray(context)
         (mean, error), stretch = self.model.logits(x), self.model.stretches(x)
         return np.asarray(expit(mean) / stretch), np.asarray(expit(mean + error * normals) / stretch)
+
+    def questions(self, context: Encoded) -> IntArray:
+        """Return that none is asked, (S,): who somebody is their vector tells."""
+        return np.full(len(self.model.mask), NO_QUESTION)
 
     def told(self, context: Encoded, ending: int, action: int, word: int) -> float:
         """Return Pr[r = 1 | x, s, a, w]."""
@@ -264,6 +272,10 @@ class LabelPeople:
         """Return what pleases a label, and what may."""
         u, row = self._of(context)
         return self.model.rewards(u, row), self.model.draws(u, normals, row)
+
+    def questions(self, context: Encoded) -> IntArray:
+        """Return what is done in each ending to learn of which class a label is, (S,)."""
+        return self.model.questions(*self._of(context))
 
     def told(self, context: Encoded, ending: int, action: int, word: int) -> float:
         """Return Pr[r = 1 | u, s, a, w]."""

@@ -251,10 +251,16 @@ def turn_round(
     if not len(doubtful) or np.mean(doubtful) < LEAST_DOUBTFUL:
         return fitted
     rho = tell(heard, fitted.parameters).rho
-    rho = np.where(doubtful, 1 - rho, rho)
+    return begin_again(heard, mask, fitted, form, np.where(doubtful, 1 - rho, rho), steps)
+
+
+def begin_again(
+    heard: Heard, mask: BoolArray, fitted: Fitted, form: Form, rho: FloatArray, steps: int
+) -> Fitted:
+    """Return where beginning with whoever was pleased by rho (n,) leads to, if that is better."""
     known = climb_likelihood(heard, mask, fitted.parameters, form.ridge, KNOWN_STEPS, rho)
-    turned = climb_likelihood(heard, mask, known.parameters, form.ridge, steps)
-    return min(fitted, turned, key=lambda each: each.cost)
+    begun = climb_likelihood(heard, mask, known.parameters, form.ridge, steps)
+    return min(fitted, begun, key=lambda each: each.cost)
 
 
 def _unweighed(form: Form, basis: Basis, parameters: Parameters, held_out: float, endings: int) -> Chosen:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.decoding.centres import find_centres, nearest
-from tacit.decoding.context_bases import Basis, fit_basis
+from tacit.decoding.context_bases import Basis, fit_basis, recentred
 from tacit.decoding.personal_choice import (
     HELD_OUT,
     Chosen,
@@ -26,6 +26,7 @@ from tacit.decoding.personal_choice import (
     turn_majorities,
     turn_round,
 )
+from tacit.decoding.personal_endings import reread_endings
 from tacit.decoding.personal_forms import FINEST, Form, are_regions, list_forms
 from tacit.decoding.personal_likelihood import (
     Fitted,
@@ -102,6 +103,7 @@ def _fit_all(
     generator: np.random.Generator,
 ) -> PersonalMeaning:
     """Return a chosen form fitted to all tuples, as far as they are not too many; what is `known` begins it, if any."""
+    chosen = chosen._replace(basis=recentred(chosen.basis, said.contexts))
     rows = _sample(said, uniform & find_telling(chosen.gains)[said.endings], generator)
     fitted_to = said.part(rows)
     heard, order = hear(chosen.basis(fitted_to.contexts), *fitted_to[1:], len(mask))
@@ -118,10 +120,12 @@ def _fit_all(
     if is_new:
         regions = _part(chosen.basis, fitted_to, generator)[order]
         fitted = _turn_regions(heard, mask, fitted, chosen.form, regions)
+    telling, uniform = find_telling(chosen.gains), uniform[rows][order]
+    fitted = reread_endings(heard, uniform, telling, mask, fitted, chosen.form, REFIT_STEPS)
     covariances = estimate_covariances(heard, fitted.parameters, ridge) * (
         len(rows) / max(len(said.words), 1)
     )
-    doubt = estimate_doubt(heard, fitted.parameters, find_telling(chosen.gains))
+    doubt = estimate_doubt(heard, fitted.parameters, telling)
     return PersonalMeaning(
         *(
             said.contexts.shape[1],

@@ -23,6 +23,7 @@ from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.changes import Changes
 from tacit.base.saved import Saved
 from tacit.decoding.centres import find_centres, nearest
+from tacit.decoding.class_questions import NO_QUESTION
 from tacit.decoding.context_bases import fit_basis
 from tacit.decoding.label_fit import fit_labels
 from tacit.decoding.people import SURE_NATS, LabelPeople, People, VectorPeople, restore_people
@@ -75,6 +76,14 @@ class Understanding:
         """Return what `rewards` does, and what these may be by standard normal numbers (B, S_H, K)."""
         mean, draws = self.people.draw_rewards(context, normals)
         return self._turn(mean), self._turn(draws)
+
+    def questions(self, context: Encoded) -> IntArray:
+        """Return what is done in each ending to learn who somebody is, (S_H,); -1 where chance does as well.
+
+        What known outcomes turned is read the other way round than it is asked, so that nothing is.
+        """
+        asked = self.people.questions(context)
+        return np.full_like(asked, NO_QUESTION) if self.turned else asked
 
     def told(self, context: Encoded, ending: int, action: int, feedback: Encoded) -> float:
         """Return Pr[r = 1 | x, s, a, y]."""

@@ -19,6 +19,7 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.jit import kernel
 from tacit.base.saved import Saved
 from tacit.decoding.action_evidence import ActionEvidence, restore_evidence
+from tacit.decoding.class_questions import NO_QUESTION
 from tacit.decoding.label_classes import LabelClasses
 from tacit.decoding.label_mixture import normalise
 from tacit.decoding.label_voices import (
@@ -107,6 +108,10 @@ class VoicedLabels:
         ways, levels = self._weigh(said)
         f = np.tensordot(ways[:-1], (levels * self._pleased).sum(axis=3), 1)
         return np.asarray(np.where(self.mask, f + ways[-1] * self.others.rewards(u, said.classes), 0.0))
+
+    def questions(self, u: int, row: FloatArray | None = None) -> IntArray:
+        """Return that none is asked, (S,): what pleases a label does not follow from its voice."""
+        return np.full(len(self.mask), NO_QUESTION)
 
     def draws(self, u: int, normals: FloatArray, row: FloatArray | None = None) -> FloatArray:
         """Return what may please a label, (B, S, K), by normal numbers: each way to speak as often as it may be its."""

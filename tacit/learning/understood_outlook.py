@@ -1,7 +1,8 @@
 """What planning is told of a context by what was understood of feedback: what may please, how sure, and what to hope.
 
 The chances with which an episode ends are those of each action to be the best, by draws of what may please (Thompson
-sampling, its chances written out, so that every probability is known).
+sampling, its chances written out, so that every probability is known). Where what may please somebody does not tell
+who they are, what does is done instead (`tacit.decoding.class_questions`).
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class UnderstoodOutlook(NamedTuple):
         # What is hoped for takes all that may be; what is played with, less of it.
         played = worth + understanding.people.eagerness * (draws - worth)
         wins = count_wins(np.where(endings.mask, played, -1.0), endings.mask)
+        asked = understanding.questions(context)
+        wins = np.where(asked[:, None] < 0, wins, np.arange(wins.shape[1]) == asked[:, None])
         best = np.max(worth, axis=1, where=endings.mask, initial=0.0)
         hope = np.maximum(np.sort(draws.max(axis=2), axis=0)[HOPED], best)
         telling, c = understanding.people.telling, self.c

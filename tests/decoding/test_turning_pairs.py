@@ -1,5 +1,7 @@
 """Two features that turn words round together: found by moments, and by a fit; not without them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,15 @@ def test_a_fit_that_missed_the_pair_is_undone_by_the_next(monkeypatch):
         missed = fit(x[:1200], s[:1200], a[:1200], w[:1200])
     assert missed.kind != "pair"
     assert right(fit(x, s, a, w, missed), True) > 0.9
+
+
+def test_sides_are_cut_at_the_mean_of_all_tuples_not_of_those_that_chose_the_pair():
+    """2,000 tuples; a cut 0.3 off leaves a fifth of the people on the wrong side, and no fresh look is due."""
+    x, s, a, w = draw_people(2000, 1, True)
+    model = fit(x, s, a, w)
+    assert model.form == "pair"
+    moved = replace(model, basis=replace(model.basis, mean=model.basis.mean + 0.3))
+    later = fit(x, s, a, w, moved, seed=2)
+    assert right(moved, True) < 0.85, "the control must fail"
+    assert right(later, True) > 0.93
+    np.testing.assert_allclose(later.basis.mean, x.mean(axis=0))

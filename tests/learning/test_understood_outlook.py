@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tacit.decoding.class_questions import NO_QUESTION
 from tacit.learning.understood_outlook import DRAWS, UnderstoodOutlook
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite, Vectors
@@ -21,8 +22,26 @@ def test_chance_plays_with_a_part_of_what_may_be_and_hope_takes_all(eagerness, s
     draws = np.tile(worth, (DRAWS, 1, 1))
     draws[::2, 0, 1] = 0.65
     people = SimpleNamespace(eagerness=eagerness, telling=np.ones(1, dtype=bool))
-    understanding = SimpleNamespace(people=people, draw_rewards=lambda context, normals: (worth, draws))
-    outlooks = UnderstoodOutlook(LAYOUT, np.zeros((DRAWS, 1, 2)), np.array([500]), 500, 0.25)
-    chances, outlook = outlooks.weigh(np.zeros(1), understanding)
+    chances, outlook = weigh(people, worth, draws, NO_QUESTION)
     assert chances[0].tolist() == [1 - second, second]
     assert outlook.hope.tolist() == [0.65]
+
+
+@pytest.mark.parametrize(("asked", "chances"), [(NO_QUESTION, [1.0, 0.0]), (1, [0.0, 1.0])])
+def test_what_tells_who_somebody_is_is_done_though_it_is_not_expected_to_please(asked, chances):
+    worth = np.array([[0.6, 0.1]])
+    people = SimpleNamespace(eagerness=1.0, telling=np.ones(1, dtype=bool))
+    found, outlook = weigh(people, worth, np.tile(worth, (DRAWS, 1, 1)), asked)
+    assert found[0].tolist() == chances
+    assert outlook.best.tolist() == [0.6]
+
+
+def weigh(people, worth, draws, asked):
+    """Return the chances and the outlook of a context by what is worth so much, and may be worth `draws`."""
+    understanding = SimpleNamespace(
+        people=people,
+        draw_rewards=lambda context, normals: (worth, draws),
+        questions=lambda context: np.array([asked]),
+    )
+    outlooks = UnderstoodOutlook(LAYOUT, np.zeros((DRAWS, 1, 2)), np.array([500]), 500, 0.25)
+    return outlooks.weigh(np.zeros(1), understanding)
