@@ -146,3 +146,23 @@ def plan_optimistic(counts, layout, ended, worth, tried, radius):
         mass = following
     reach[-1] = mass
     return choices, reach, values[0]
+
+
+def log_drawn(counts, k):
+    """Return the log likelihood of counts drawn one by one, each next of k values by those before and 1/2 for each."""
+    total, seen = 0.0, {}
+    for z, c in enumerate(counts):
+        for _ in range(int(c)):
+            total += math.log((seen.get(z, 0) + 0.5) / (sum(seen.values()) + k / 2))
+            seen[z] = seen.get(z, 0) + 1
+    return total
+
+
+def nats_apart(table, others):
+    """Return by how many nats a table (K, n) is likelier drawn by laws of its own than by those of others (m, K, n)."""
+    nats = 0.0
+    for a in range(len(table)):
+        rest = sum(other[a] for other in others)
+        k = int(np.count_nonzero(table[a] + rest))
+        nats += log_drawn(table[a], k) + log_drawn(rest, k) - log_drawn(table[a] + rest, k)
+    return nats

@@ -165,7 +165,7 @@ def test_forgotten_transitions_are_gone_and_the_rest_is_as_it_was():
     for states in ([0, 0, 1], [0, 1, 1], [0, 1, 0]):
         commit(counts.learn(0, states, [0, 1, 0]))
     before = copy.deepcopy(counts.to_state())
-    changes = counts.forget(0, 0, action=1, following=1)
+    changes = counts.forget([0, 1], [1], {(0, 0): 0})
     assert np.array_equal(before["counts"], counts.counts(0))
     commit(changes)
     commit(changes)
