@@ -19,6 +19,8 @@ LEAST_GAIN = 1e-6
 """Below this a gain is rounding: where everybody says the same, gain and error are nearly 0."""
 TRIALS = 10
 """Fits of which the best is looked at each time."""
+LATE = 8
+"""Looks that are taken to have gone before the first: those at which something is found share most of the level."""
 SURELY = 3.0
 """Standard errors beyond which feedback is said to name the candidate: its meaning is estimated, so there is more than
 chance."""
@@ -48,8 +50,10 @@ class Evidence(NamedTuple):
 
     `gain` is what is won, on average, by staking 1 on them, or the mean drop in squared loss (eq. 5); `error` its
     standard error. `looks` counts how often the best of several fits was looked at, this time included; 0 where one
-    fit was looked at once. `echo` is what is won beyond that by staking on candidates that feedback is like
-    (`tacit.text.small.echoing`), with its standard error: 0 and 0 where nobody looked.
+    fit was looked at once. `chance` is how likely choices drawn anew go with feedback as well as those taken did
+    (`tacit.text.small.redrawing`); 0 where none could be drawn, and standard errors are all there is. `echo` is what is
+    won beyond that by staking on candidates that feedback is like (`tacit.text.small.echoing`), with its standard
+    error: 0 and 0 where nobody looked.
     """
 
     gain: float
@@ -57,23 +61,35 @@ class Evidence(NamedTuple):
     looks: int = 0
     echo: float = 0.0
     echo_error: float = 0.0
+    chance: float = 0.0
 
     @staticmethod
     def from_state(saved: Saved, name: str) -> Evidence | None:
-        """Return the evidence that was saved under a name as five numbers, None if None was."""
+        """Return the evidence that was saved under a name as six numbers, None if None was."""
         if not saved.has(name):
             return None
         entries = saved.entries(name)
         saved.check(
-            len(entries) == 5, name, "a gain, its standard error, a number of looks, an echo and its error"
+            len(entries) == 6, name, "a gain, its error, a number of looks, an echo, its error and a chance"
         )
         error, echo_error = entries.number("1", 0, math.inf), entries.number("4", 0, math.inf)
-        return Evidence(entries.number("0"), error, entries.whole("2"), entries.number("3"), echo_error)
+        chance = entries.number("5", 0, 1)
+        return Evidence(
+            entries.number("0"), error, entries.whole("2"), entries.number("3"), echo_error, chance
+        )
 
     @property
     def found(self) -> bool:
-        """Return whether the gain is beyond chance: in 5 % of runs, however often looked at (2.5 % of one look)."""
-        return self.gain > max(self.needed * self.error, LEAST_GAIN)
+        """Return whether feedback tells something that was learned; in 5 % of runs at most where it tells nothing.
+
+        That it tells anything is the choices' part, drawn anew; that the fit has learned it, the gain's.
+        """
+        return self.gain > max(self.needed * self.error, LEAST_GAIN) and self.is_unlikely
+
+    @property
+    def is_unlikely(self) -> bool:
+        """Return whether choices drawn anew, if any, hardly ever go with feedback as well as those taken."""
+        return not self.chance or self.chance <= level_of(self.looks)
 
     @property
     def names_candidate(self) -> bool:
@@ -82,14 +98,27 @@ class Evidence(NamedTuple):
 
     @property
     def needed(self) -> float:
-        """Return how many standard errors the gain must exceed 0 by; the looks share `LEVEL` as 1/2, 1/6, 1/12 ...
+        """Return how many standard errors the gain must exceed 0 by.
+
+        Where choices were drawn anew, as many as one look at the best of several fits asks for. Elsewhere the looks
+        share `LEVEL` as 1/2, 1/6, 1/12 ...
 
         >>> round(Evidence(0.1, 0.01, looks=1).needed, 2), round(Evidence(0.1, 0.01, looks=10).needed, 2)
         (2.81, 3.91)
         """
         if not self.looks:
             return BEYOND_CHANCE
-        return float(-ndtri(LEVEL / TRIALS / (self.looks * (self.looks + 1))))
+        looks = 1 if self.chance else self.looks
+        return float(-ndtri(LEVEL / TRIALS / (looks * (looks + 1))))
+
+
+def level_of(look: int) -> float:
+    """Return the share of `LEVEL` that a look has: those of all looks make up the whole.
+
+    >>> round(level_of(1), 4), round(level_of(9), 4), round(sum(level_of(n) for n in range(1, 10_000)), 3)
+    (0.005, 0.0015, 0.05)
+    """
+    return LEVEL * (LATE + 1) / ((look + LATE) * (look + LATE + 1))
 
 
 def remarks_on(evidence: Evidence) -> tuple[str, ...]:
@@ -102,16 +131,28 @@ def remarks_on(evidence: Evidence) -> tuple[str, ...]:
         return ()
     return (
         "the feedback is not shown to be more than noise: on reactions left out of the fit it foretells the candidates "
-        f"taken no better than chance (gain {evidence.gain:.4f}, standard error {evidence.error:.4f}), so do not trust "
+        f"taken no better than chance {told_by(evidence)}, so do not trust "
         "decoded rewards yet; explore longer, and check that feedback depends on what was done",
     )
+
+
+def told_by(evidence: Evidence) -> str:
+    """Return the numbers of evidence in brackets.
+
+    >>> told_by(Evidence(0.2, 0.1, 1, chance=0.25))
+    '(gain 0.2000, standard error 0.1000; choices drawn anew go with feedback as well with a chance of 0.25)'
+    """
+    numbers = f"gain {evidence.gain:.4f}, standard error {evidence.error:.4f}"
+    if not evidence.chance:
+        return f"({numbers})"
+    return f"({numbers}; choices drawn anew go with feedback as well with a chance of {evidence.chance:.2g})"
 
 
 def find_evidence(evidence: Evidence | None) -> Iterator[Finding]:
     """Yield whether feedback foretells what was said on reactions that were left out of the fit; None: not asked."""
     if evidence is None:
         return
-    told = f"(gain {evidence.gain:.4f}, standard error {evidence.error:.4f})"
+    told = told_by(evidence)
     yield from find_echo(evidence)
     if evidence.found:
         yield Finding(

@@ -1,8 +1,9 @@
 """Fitting the text posterior: the likelihood is climbed from several starts, and reactions left out of the fit choose.
 
 All weights are climbed at once (L-BFGS), held by ridges. Start and ridge are those that foretell reactions left out
-best. The same reactions are the evidence that feedback tells anything: h_a of the candidate taken, drawn with
-probability p_a, is p_a on average where it does not, so that h_a / p_a - 1 is what a stake of 1 would win.
+best. The same reactions show whether the fit tells anything: h_a of the candidate taken, drawn with probability p_a, is
+p_a on average where it does not, so that h_a / p_a - 1 is what a stake of 1 would win. That feedback tells anything at
+all is shown by choices drawn anew (`tacit.text.small.redrawing`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from scipy.optimize import minimize
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.saved import LARGEST
-from tacit.base.validation import SIMPLEX_TOLERANCE, check_number, check_whole
-from tacit.text.evidence import Evidence
+from tacit.base.validation import check_number, check_whole
+from tacit.text.evidence import Evidence, level_of
 from tacit.text.small.affinity import Affinity, Projection, fit_components, fit_projection
 from tacit.text.small.likelihood import (
     SURE,
@@ -27,6 +28,7 @@ from tacit.text.small.likelihood import (
     rewards_of_taken,
 )
 from tacit.text.small.posterior import Sample, TextPosterior, bayes, log_ratio
+from tacit.text.small.redrawing import weigh_redraws
 from tacit.text.small.starts import Start, list_starts, taken_evenly
 
 MOST_PARTS = 1 << 16
@@ -92,16 +94,24 @@ def fit_text_posterior(
 ) -> FittedText:
     """Return the posterior fitted to reactions, whoever chose what they are to; the evidence is of that many looks.
 
-    Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is found to mean.
+    With 0 looks no evidence is weighed. Known `rewards` (n,), of a judge or an oracle, take the place of what the
+    feedback is found to mean.
     """
     frame = fit_frame(sample, settings)
     design = make_design(sample, frame)
     chosen = choose_start(design, settings, rewards)
     weights = climb_weights(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
-    n = len(chosen.won)
-    error = float(chosen.won.std() / np.sqrt(n)) * (1 + FEW / n)
-    evidence = Evidence(float(chosen.won.mean()), error, looks) if rewards is None else None
+    evidence = weigh_evidence(design, frame, chosen.won, looks) if looks and rewards is None else None
     return FittedText(make_posterior(frame, design, weights, settings.sharpness), evidence)
+
+
+def weigh_evidence(design: Design, frame: Frame, won: FloatArray, looks: int) -> Evidence:
+    """Return what stakes won on reactions left out, and the chance that choices drawn anew go with feedback as well."""
+    n = len(won)
+    error = float(won.std() / np.sqrt(n)) * (1 + FEW / n)
+    roles = [project.size for project in frame.said]
+    chance = weigh_redraws(design, roles, level_of(looks), np.random.default_rng([looks, len(design)]))
+    return Evidence(float(won.mean()), error, looks, chance=chance or 0.0)
 
 
 def fit_frame(sample: Sample, settings: FittingSettings) -> Frame:
@@ -177,8 +187,7 @@ def compared_rows(design: Design) -> IntArray:
 
     A policy's choices soon outnumber those that tell most. Which were uniform has nothing to do with what was taken.
     """
-    uniform = np.abs(design.chance * design.mask.sum(axis=1) - 1) <= SIMPLEX_TOLERANCE
-    even, others = np.flatnonzero(uniform), np.flatnonzero(~uniform)
+    even, others = np.flatnonzero(design.uniform), np.flatnonzero(~design.uniform)
     n = min(len(others), MOST_COMPARED - min(len(even), MOST_COMPARED // 2))
     parts = ((even, MOST_COMPARED - n), (others, n))
     spread = [rows[np.linspace(0, len(rows) - 1, k).astype(np.int64)] for rows, k in parts if k]

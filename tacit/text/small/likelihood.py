@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.validation import SIMPLEX_TOLERANCE
 from tacit.text.small.posterior import LARGEST_RATIO, clipped
 
 SURE = 1e-9
@@ -44,6 +45,11 @@ class Design:
     def part(self, rows: BoolArray | IntArray) -> Design:
         """Return some rows as a design of their own."""
         return Design(*(each[rows] for each in vars(self).values()))
+
+    @property
+    def uniform(self) -> BoolArray:
+        """Return which candidates were taken with the same chance as all others on offer, (n,)."""
+        return np.asarray(np.abs(self.chance * self.mask.sum(axis=1) - 1) <= SIMPLEX_TOLERANCE)
 
     @property
     def sizes(self) -> list[int]:

@@ -137,8 +137,13 @@ class SmallModel:
         known = None if rewards is None else np.asarray(rewards, dtype=np.float64)
         model = copy.copy(self)  # features and cache are shared
         model.looks += 1
-        model.fitted, evidence = fit_text_posterior(sample, self.settings.fitting, known, model.looks)
-        model.evidence = self._weigh(evidence, model.fitted, sample, [each.feedback for each in reactions])
+        found = self.evidence if self.evidence is not None and self.evidence.found else None
+        looks = model.looks if found is None else 0
+        model.fitted, evidence = fit_text_posterior(sample, self.settings.fitting, known, looks)
+        model.evidence = found or evidence
+        if model.evidence is not None and known is None:
+            said = [each.feedback for each in reactions]
+            model.evidence = model._with_echo(model.evidence, model.fitted, sample, said)
         model.values = model._fit_values(reactions, sample, known)
         return model
 
@@ -202,15 +207,12 @@ class SmallModel:
             raise ValueError("there is a posterior after `fit`, and this model was not fitted; explore first")
         return self.fitted
 
-    def _weigh(
-        self, evidence: Evidence | None, fitted: TextPosterior, sample: Sample, feedback: Sequence[str]
-    ) -> Evidence | None:
-        """Return the evidence of a fit, or that which was found before, with what is known of echo now."""
-        kept = self.evidence if self.evidence is not None and self.evidence.found else evidence
-        if kept is None or evidence is None:
-            return kept
+    def _with_echo(
+        self, evidence: Evidence, fitted: TextPosterior, sample: Sample, feedback: Sequence[str]
+    ) -> Evidence:
+        """Return evidence with what is known of echo now."""
         echo = measure_echo(self.features, fitted, sample, feedback)
-        return kept if echo is None else kept._replace(echo=echo.gain, echo_error=echo.error)
+        return evidence if echo is None else evidence._replace(echo=echo.gain, echo_error=echo.error)
 
     def _is_last(self, conversation: Conversation) -> bool:
         return len(conversation.exchanges) >= self.horizon - 1

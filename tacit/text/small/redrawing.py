@@ -1,0 +1,135 @@
+"""Whether feedback goes with the choices before it: the choices taken, beside choices drawn anew by the same chances.
+
+Reactions that are foretold from each other are no independent witnesses: of two that are alike by chance each foretells
+the other, so what stakes win varies about twice as much as its spread says, and more where candidates recur. But where
+feedback has nothing to do with the choice, the choices taken are draws like any others, whatever is made of them: if
+none of m draws goes with feedback as well, that had a chance of 1 / (m + 1). What goes with what is measured by
+
+    sum over i, j of  k(y_i, y_j) c(s_i, s_j) z_i·z_j        z_i what was taken, less the mean of what was on offer
+
+with feedback as it is read and with each person as contrary as they say the commoner kind of thing; z matches of words,
+c = 1, or candidates' components, all made alike, c those of the request, the answers or the profile. The largest of
+these measures counts, each by its own spread among draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray, IntArray
+from tacit.text.small.encoder import Float32Array
+from tacit.text.small.likelihood import Design, believed_of
+from tacit.text.small.posterior import log_ratio
+from tacit.text.small.starts import contrary, first_weights, read_as
+
+FEWEST_UNIFORM = 20
+"""Uniform choices below which nothing is drawn anew."""
+MOST_DRAWN = 800
+"""Choices that are drawn anew, evenly spread over all: time grows with their square."""
+FIRST_DRAWS = 100
+"""Draws that say how large each measure is by chance; they are not counted."""
+AT_ONCE = 16
+"""Draws that are measured together."""
+NO_SPREAD = 1e-9
+"""Spread below which a measure says nothing: where everybody says the same."""
+
+
+class Measure(NamedTuple):
+    """What goes together: k c of each pair of reactions, (S, n n), and z of each candidate, (n, K, q)."""
+
+    alike: Float32Array
+    offered: Float32Array
+
+    def __call__(self, taken: IntArray) -> FloatArray:
+        """Return the cube roots of the module's sums for several draws (m, n) of what was taken, (m, S).
+
+        They are nearly normal where the sums, of squares, are not, so that different ones can be compared.
+        """
+        rows = [self.offered[np.arange(len(each)), each] for each in taken]
+        pairs = np.array([(each @ each.T).ravel() for each in rows])
+        return np.cbrt(np.asarray(pairs @ self.alike.T, dtype=np.float64))
+
+
+def weigh_redraws(
+    design: Design, roles: Sequence[int], level: float, chance: np.random.Generator
+) -> float | None:
+    """Return the chance with which draws go with feedback as well as the choices taken do; None: too few were uniform.
+
+    `roles` are the numbers of components of each thing said. As many draws are made as `level` asks for, or until one
+    goes as well: after m draws the chance is 1 / (m + 1), after the m-th went as well 1 / m (Besag and Clifford, 1991).
+    It is at most any number p in a share p of runs at most, where feedback has nothing to do with choices.
+    """
+    rows = np.flatnonzero(design.uniform)
+    if len(rows) < FEWEST_UNIFORM:
+        return None
+    if len(rows) > MOST_DRAWN:
+        rows = rows[np.linspace(0, len(rows) - 1, MOST_DRAWN).astype(np.int64)]
+    some = design.part(rows)
+    measures, sizes = list_measures(some, roles), some.mask.sum(axis=1)
+
+    def draw(n: int) -> FloatArray:
+        return score(measures, (chance.random((n, len(some))) * sizes).astype(np.int64))
+
+    first = np.concatenate([draw(AT_ONCE) for _ in range(math.ceil(FIRST_DRAWS / AT_ONCE))])
+    mean, spread = first.mean(axis=0), first.std(axis=0)
+    told = spread > NO_SPREAD * np.maximum(mean, NO_SPREAD)
+    spread = np.where(told, spread, np.inf)
+    taken = ((score(measures, some.taken[None]) - mean) / spread).max()
+    draws = math.ceil(1 / level) - 1
+    for done in range(0, draws, AT_ONCE):
+        as_well = ((draw(min(AT_ONCE, draws - done)) - mean) / spread).max(axis=1) >= taken
+        if as_well.any():
+            return 1 / (done + int(as_well.argmax()) + 1)
+    return 1 / (draws + 1)
+
+
+def score(measures: Sequence[Measure], taken: IntArray) -> FloatArray:
+    """Return all measures of several draws (m, n) of what was taken, (m, S)."""
+    return np.concatenate([measure(taken) for measure in measures], axis=1)
+
+
+def list_measures(design: Design, roles: Sequence[int]) -> list[Measure]:
+    """Return what goes together by words and by what may be learned; nothing of it depends on what was taken."""
+    remarks = [reading @ reading.T for reading in read_feedback(design)]
+    things = [thing @ thing.T for thing in split_said(design, roles)]
+    items = make_alike(design.offered, design.offered[design.mask])
+    learned = [remark * thing for remark in remarks for thing in things]
+    measures = [make_measure(remarks, design.match, design)]
+    return [*measures, make_measure(learned, items, design)] if learned else measures
+
+
+def make_measure(alike: Sequence[FloatArray], offered: FloatArray, design: Design) -> Measure:
+    """Return a measure of candidates (n, K, q), each less the mean of those that were on offer beside it."""
+    there = design.mask[:, :, None]
+    mean = (offered * there).sum(axis=1, keepdims=True) / there.sum(axis=1, keepdims=True)
+    flat = np.array([each.ravel() for each in alike], np.float32)
+    return Measure(flat, np.asarray((offered - mean) * there, np.float32))
+
+
+def read_feedback(design: Design) -> Iterator[FloatArray]:
+    """Yield feedback as numbers (n, E): leading components above all; and what it means from contrary people."""
+    reading = design.reading[:, :-1] - design.reading[:, :-1].mean(axis=0)
+    yield reading * reading.std(axis=0)
+    if design.profiled.any():
+        leading = np.zeros(design.reading.shape[1])
+        leading[0] = 1.0
+        believed = believed_of(design, contrary(design, read_as(design, first_weights(design, 0.0), leading)))
+        ratio = log_ratio(believed.ratio, np.log(believed.plain) - np.log1p(-believed.plain))
+        yield (ratio - ratio.mean())[:, None]
+
+
+def split_said(design: Design, roles: Sequence[int]) -> Iterator[FloatArray]:
+    """Yield the components of each thing that was said, all made alike, (n, parts)."""
+    for part in np.split(design.asked[:, :-1], np.cumsum(roles)[:-1], axis=1):
+        if part.any():
+            yield make_alike(part, part)
+
+
+def make_alike(values: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return values with components as large as each other, by their spread in some rows; zeros where there is none."""
+    spread = rows.std(axis=0)
+    return np.asarray(values / np.where(spread > NO_SPREAD, spread, np.inf))

@@ -1,0 +1,113 @@
+"""Choices drawn anew: exact where feedback tells nothing, however candidates recur, and quick to see where it does."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from text_posteriors import world
+
+from tacit.text.evidence import Evidence, level_of
+from tacit.text.small.fitting import FittingSettings, Frame, fit_frame, fit_text_posterior, make_design
+from tacit.text.small.redrawing import FEWEST_UNIFORM, MOST_DRAWN, list_measures, weigh_redraws
+
+SETTINGS = FittingSettings()
+RUNS = 200
+
+
+def roles_of(frame: Frame) -> list[int]:
+    return [project.size for project in frame.said]
+
+
+def chance_of(sample, level=0.01, seed=0):
+    frame = fit_frame(sample, SETTINGS)
+    return weigh_redraws(make_design(sample, frame), roles_of(frame), level, np.random.default_rng(seed))
+
+
+def silent(n, seed, personal=False):
+    """Return a sample whose few remarks, of few candidates, have nothing to do with what was taken."""
+    sample, _ = world(n, seed=seed, personal=personal, echoes=False)
+    chance = np.random.default_rng(seed)
+    remarks = chance.standard_normal((3, 6))
+    return replace(sample, reading=remarks[chance.integers(3, size=n)])
+
+
+def test_the_measure_as_pairs_say():
+    """The sums of the module's docstring, pair by pair."""
+    sample, _ = world(12, personal=True)
+    frame = fit_frame(sample, SETTINGS)
+    design = make_design(sample, frame)
+    words, learned = list_measures(design, roles_of(frame))
+    assert len(words.alike) == 2  # as it is read, and from contrary people
+    assert len(learned.alike) == 2  # with the request: nothing else was said
+    for measure in (words, learned):
+        total = np.zeros(len(measure.alike))
+        for i in range(12):
+            for j in range(12):
+                one, other = (measure.offered[row, design.taken[row]] for row in (i, j))
+                total += measure.alike[:, 12 * i + j] * float(one @ other)
+        np.testing.assert_allclose(measure(design.taken[None])[0] ** 3, total, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(
+            measure.offered.sum(axis=1), 0, atol=1e-4
+        )  # less the mean of what was on offer
+
+
+@pytest.mark.parametrize("personal", [False, True])
+def test_noise_is_taken_for_more_as_often_as_the_level_says(personal):
+    """Of 200 runs 10 are expected at a level of 0.05; more than 19 have a chance of 0.003."""
+    found = [chance_of(silent(40, seed, personal), level=0.05) <= 0.05 for seed in range(RUNS)]
+    assert sum(found) <= 19
+
+
+def test_what_people_mean_is_seen_and_noise_is_not():
+    told = [chance_of(world(60, seed=seed, echoes=False)[0]) for seed in range(10)]
+    assert sum(chance <= 0.01 for chance in told) >= 5
+    shuffled = [chance_of(silent(60, seed)) for seed in range(10)]
+    assert sum(chance <= 0.01 for chance in shuffled) <= 1
+
+
+def test_contrary_people_are_read_the_other_way_round():
+    sample, _ = world(300, personal=True)
+    assert chance_of(sample) <= 0.01
+    plain = replace(sample, profile=np.zeros_like(sample.profile))
+    assert chance_of(plain) > 0.01
+
+
+def test_few_wins_are_enough_where_words_echo():
+    """One choice in fifteen is rewarded: of 60, four are."""
+    samples = [world(60, seed=seed, noise=0.1) for seed in range(10)]
+    assert np.mean([reward.mean() for _, reward in samples]) < 0.1
+    assert sum(chance_of(sample) <= 0.01 for sample, _ in samples) >= 7
+
+
+def test_constant_feedback_and_choices_of_a_policy():
+    sample, _ = world(60)
+    assert chance_of(replace(sample, reading=np.ones_like(sample.reading))) == 1.0
+    steered, _ = world(200, explored=FEWEST_UNIFORM - 1)
+    assert chance_of(steered) is None
+    assert chance_of(world(200, explored=60)[0]) is not None
+    assert chance_of(world(MOST_DRAWN + 200)[0]) <= 0.01
+
+
+def test_the_same_draws_each_time():
+    sample = silent(60, 3)
+    assert chance_of(sample, seed=1) == chance_of(sample, seed=1)
+
+
+def test_a_fit_is_weighed_by_choices_drawn_anew():
+    """And no longer when evidence was found: with no look there is none."""
+    sample, _ = world(300)
+    told = fit_text_posterior(sample, SETTINGS).evidence
+    assert told.found
+    assert told.chance == pytest.approx(level_of(1))
+    control = fit_text_posterior(silent(300, 0), SETTINGS).evidence
+    assert control.chance > level_of(1)
+    assert not control._replace(gain=10 * control.error).found  # whatever stakes seem to win
+    assert fit_text_posterior(sample, SETTINGS, looks=0).evidence is None
+
+
+def test_evidence_asks_for_both():
+    """What was learned must foretell, and choices drawn anew must not go with feedback as well."""
+    assert Evidence(0.3, 0.1, 9, chance=level_of(9)).found
+    assert not Evidence(0.3, 0.1, 9, chance=2 * level_of(9)).found
+    assert not Evidence(0.2, 0.1, 9, chance=level_of(9)).found
+    assert not Evidence(0.3, 0.1, 9).found  # nothing was drawn: looks share the level
