@@ -67,7 +67,7 @@ def find_common_meaning(
         return None
     table = np.stack(columns, axis=1)
     types = fit_types(table)
-    p_value = min(types.p_value, stands_out(table))
+    p_value = min(types.p_value, most_different(table))
     if p_value >= settings.significance or types.gain < EXPLAINED * told_by_words(table):
         return None
     phi = np.round(types.positions)
@@ -81,13 +81,13 @@ def find_common_meaning(
     return phi if agreement >= AGREEMENT else 1 - phi
 
 
-def stands_out(table: FloatArray) -> float:
+def most_different(table: FloatArray) -> float:
     """Return the p-value of the column of counts (Y, columns) that differs most from the others, of all there are.
 
     One good end among twenty bad ones is seen long before a test of all of them sees that they are not alike.
 
     >>> bad = np.repeat(np.array([[1.0], [19.0]]), 20, axis=1)
-    >>> stands_out(np.column_stack((bad, [9.0, 3.0]))) < 1e-4 < stands_out(bad)
+    >>> most_different(np.column_stack((bad, [9.0, 3.0]))) < 1e-4 < most_different(bad)
     True
     """
     words, rest = np.count_nonzero(table.sum(axis=1)), table.sum(axis=1, keepdims=True) - table

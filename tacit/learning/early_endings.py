@@ -4,8 +4,8 @@ Such a state is a place to pass and a place to end. An action that was taken the
 episode has no tuples, and none are waited for: the place is judged by the others, and what little was heard after such
 an action is read as it is after them. A place of which that holds for all actions is none to explore.
 
-A label that stands in several layers is a state of its own in each, and judged as one; but how much there is to hope
-for in those that are not settled, those say that are.
+A label that stands in several layers is one place before the last (`tacit.learning.recurring_endings`); how much there
+is to hope for in those of its endings that are not settled, those say that are.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from tacit.decoding.judgement import HOMOGENEOUS, Judgements, smoothed_variance
 from tacit.decoding.tuples import counted_shape
 from tacit.learning.early_endings import sum_by
 from tacit.learning.outlook import Outlook
+from tacit.learning.places import TuplePlace
 from tacit.planning.recurring import find_apart
 from tacit.problem.layout import Layout
 
@@ -39,9 +40,6 @@ FIRST_LOOK, LOOK_GROWTH = 8, 1.25
 """What is said is compared when a label has so many tuples, and when they have grown by this factor."""
 PRIOR = 20.0
 """Tuples by which an action of an ending is held to be worth what it is in all endings of its place."""
-
-TuplePlace = tuple[int, int, int, int]
-"""Where a tuple is counted: ending, group, value, action."""
 
 
 class Regrouped(NamedTuple):
@@ -220,7 +218,7 @@ class RecurringEndings:
         x = np.nonzero(moved)[1]
         touched = {*zip(places[moved].tolist(), x.tolist(), strict=True)}
         touched |= {*zip(self.places[moved].tolist(), x.tolist(), strict=True)}
-        return Regrouped(places, pool(heard, places), pool(outcomes, places), sorted(touched))
+        return Regrouped(places, pool_endings(heard, places), pool_endings(outcomes, places), sorted(touched))
 
 
 def find_families(layout: Layout) -> list[IntArray]:
@@ -242,7 +240,7 @@ def group_alike(family: IntArray, tables: IntArray) -> IntArray:
     return np.where(apart, family, family[int(np.argmin(apart))])
 
 
-def pool(counts: SeenCounts, places: IntArray) -> SeenCounts:
+def pool_endings(counts: SeenCounts, places: IntArray) -> SeenCounts:
     """Return counts of endings (S_H, G, ...) as those of the places that they are."""
     s, x, y, a = np.unravel_index(counts.cells, counts.shape)
     cells = flat_cells(counts.shape, places[s, x], x, y, a)

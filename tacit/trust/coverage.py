@@ -29,6 +29,15 @@ SPOKEN_TO = 30
 """Episodes in a last state after which it is said that nobody speaks there: one in ten would have been heard."""
 
 
+def find_unseen(
+    layout: Layout, settings: JudgementSettings, judgements: Judgements, unsettled: float = LET_GO
+) -> Iterator[Finding]:
+    """Yield what was not seen enough of places, actions and contexts."""
+    yield from find_few_tuples(layout, settings, judgements, unsettled)
+    yield from find_untried(layout, judgements, unsettled)
+    yield from find_rare_contexts(layout, settings, judgements, unsettled)
+
+
 def find_few_tuples(
     layout: Layout, settings: JudgementSettings, judgements: Judgements, unsettled: float = LET_GO
 ) -> Iterator[Finding]:
@@ -112,6 +121,12 @@ def find_rare_contexts(
         f"{show_share(share)} of the episodes: too rarely for any of their states to be judged.",
         "Group contexts of people who speak alike, or leave out of the context what does not matter for feedback.",
     )
+
+
+def find_unheard(layout: Layout, counts: SeenCounts, visits: FloatArray) -> Iterator[Finding]:
+    """Yield the last states that few or no episodes ended in, visits (S_H,), and those in which nobody spoke."""
+    yield from find_unreached(layout, visits)
+    yield from find_mute(layout, counts, visits)
 
 
 def find_unreached(layout: Layout, visits: FloatArray) -> Iterator[Finding]:

@@ -42,11 +42,8 @@ from tacit.trust.basis import (
 from tacit.trust.coverage import (
     EXCLUSIVE_WORDS,
     LET_GO,
-    find_few_tuples,
-    find_mute,
-    find_rare_contexts,
-    find_unreached,
-    find_untried,
+    find_unheard,
+    find_unseen,
     total_tuples,
 )
 from tacit.trust.findings import Finding, Severity, abridge, count_of, count_places, list_places, worst_first
@@ -110,11 +107,8 @@ def diagnose(
         *find_doubt(layout, judgements, beliefs, unsettled),
         *find_overlap(layout, judgements, beliefs),
         *find_telling_silence(layout, counts, judgements),
-        *find_few_tuples(layout, settings, judgements, unsettled),
-        *find_untried(layout, judgements, unsettled),
-        *find_rare_contexts(layout, settings, judgements, unsettled),
-        *find_unreached(layout, reached),
-        *find_mute(layout, heard, reached),
+        *find_unseen(layout, settings, judgements, unsettled),
+        *find_unheard(layout, heard, reached),
         *find_contradicted(layout, anchors, judgements, outcomes),
         *find_turned(layout, overruled, beliefs, outcomes),
         *oriented,

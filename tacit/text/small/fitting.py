@@ -101,11 +101,11 @@ def fit_text_posterior(
     design = make_design(sample, frame)
     chosen = choose_start(design, settings, rewards)
     weights = climb_weights(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
-    evidence = weigh_evidence(design, frame, chosen.won, looks) if looks and rewards is None else None
+    evidence = weigh_won(design, frame, chosen.won, looks) if looks and rewards is None else None
     return FittedText(make_posterior(frame, design, weights, settings.sharpness), evidence)
 
 
-def weigh_evidence(design: Design, frame: Frame, won: FloatArray, looks: int) -> Evidence:
+def weigh_won(design: Design, frame: Frame, won: FloatArray, looks: int) -> Evidence:
     """Return what stakes won on reactions left out, and the chance that choices drawn anew go with feedback as well."""
     n = len(won)
     error = float(won.std() / np.sqrt(n)) * (1 + FEW / n)

@@ -72,13 +72,13 @@ def weigh_redraws(
     measures, sizes = list_measures(some, roles), some.mask.sum(axis=1)
 
     def draw(n: int) -> FloatArray:
-        return score(measures, (chance.random((n, len(some))) * sizes).astype(np.int64))
+        return measure_all(measures, (chance.random((n, len(some))) * sizes).astype(np.int64))
 
     first = np.concatenate([draw(AT_ONCE) for _ in range(math.ceil(FIRST_DRAWS / AT_ONCE))])
     mean, spread = first.mean(axis=0), first.std(axis=0)
     told = spread > NO_SPREAD * np.maximum(mean, NO_SPREAD)
     spread = np.where(told, spread, np.inf)
-    taken = ((score(measures, some.taken[None]) - mean) / spread).max()
+    taken = ((measure_all(measures, some.taken[None]) - mean) / spread).max()
     draws = math.ceil(1 / level) - 1
     for done in range(0, draws, AT_ONCE):
         as_well = ((draw(min(AT_ONCE, draws - done)) - mean) / spread).max(axis=1) >= taken
@@ -87,14 +87,14 @@ def weigh_redraws(
     return 1 / (draws + 1)
 
 
-def score(measures: Sequence[Measure], taken: IntArray) -> FloatArray:
+def measure_all(measures: Sequence[Measure], taken: IntArray) -> FloatArray:
     """Return all measures of several draws (m, n) of what was taken, (m, S)."""
     return np.concatenate([measure(taken) for measure in measures], axis=1)
 
 
 def list_measures(design: Design, roles: Sequence[int]) -> list[Measure]:
     """Return what goes together by words and by what may be learned; nothing of it depends on what was taken."""
-    remarks = [reading @ reading.T for reading in read_feedback(design)]
+    remarks = [reading @ reading.T for reading in read_remarks(design)]
     things = [thing @ thing.T for thing in split_said(design, roles)]
     items = make_alike(design.offered, design.offered[design.mask])
     learned = [remark * thing for remark in remarks for thing in things]
@@ -110,7 +110,7 @@ def make_measure(alike: Sequence[FloatArray], offered: FloatArray, design: Desig
     return Measure(flat, np.asarray((offered - mean) * there, np.float32))
 
 
-def read_feedback(design: Design) -> Iterator[FloatArray]:
+def read_remarks(design: Design) -> Iterator[FloatArray]:
     """Yield feedback as numbers (n, E): leading components above all; and what it means from contrary people."""
     reading = design.reading[:, :-1] - design.reading[:, :-1].mean(axis=0)
     yield reading * reading.std(axis=0)
