@@ -30,6 +30,7 @@ from tacit.decoding.judgement import (
     JudgementSettings,
     smoothed_variance,
 )
+from tacit.decoding.orientation import BELIEF, outcome_odds
 from tacit.decoding.word_types import fit_types, likelihood_ratio
 
 AGREEMENT = 0.8
@@ -49,9 +50,13 @@ PRIOR = 5
 
 
 def find_common_meaning(
-    endings: Iterable[tuple[Judgement, FloatArray]], settings: JudgementSettings
+    endings: Iterable[tuple[Judgement, FloatArray]],
+    settings: JudgementSettings,
+    outcomes: FloatArray | None = None,
 ) -> FloatArray | None:
     """Return phi (Y,) of the words of one context from its endings and their counts (Y, K), None if there is none.
+
+    Known `outcomes` (Y, 2) of all its endings turn it where they contradict it by more than is believed of minorities.
 
     >>> from tacit.decoding.judgement import judge
     >>> tables = [np.array([[19.0], [1.0]]), np.array([[1.0], [19.0]]), np.array([[1.0], [19.0]])]
@@ -73,7 +78,9 @@ def find_common_meaning(
     phi = np.round(types.positions)
     own = [(j.phi, counts.sum(axis=1)) for j, counts in known if says_which(j)]
     if not own:
-        return phi if types.f.sum() < len(columns) / 2 else 1 - phi
+        phi = phi if types.f.sum() < len(columns) / 2 else 1 - phi
+        turned = outcomes is not None and outcome_odds(outcomes, phi) < -BELIEF
+        return 1 - phi if turned else phi
     said = sum(float(n.sum()) for _, n in own)
     agreement = sum(float(n @ (np.round(theirs) == phi)) for theirs, n in own) / said
     if max(agreement, 1 - agreement) < AGREEMENT:
@@ -124,7 +131,7 @@ def read_by(phi: FloatArray | None, judgement: Judgement, counts: FloatArray, c:
     hope = max(judgement.hope, min(all_of_them + ERRORS * error, 1.0))
     settled = judgement.hope <= SETTLED_BELOW
     known = replace(judgement, settled=settled, f=share, expected=share, phi=phi, rewards=rewards)
-    return replace(known, hope=hope, counts_now=True)
+    return replace(known, hope=hope, counts_now=False)
 
 
 def told_by_words(table: FloatArray) -> float:

@@ -120,8 +120,7 @@ class Judgement:
     needs: float = 0.0
     """The nats that words of one side alone would have to show, where feedback is faint."""
     counts_now: bool = False
-    """Whether what its actions are worth counts although it is not settled: it is guessed, known by outcomes, or by
-    what words mean elsewhere."""
+    """Whether what its actions are worth counts although it is not settled: it is guessed, or known by outcomes."""
     readings: Readings | None = None
     """Both ways to read its words, so that it can be judged anew by what others say without another fit."""
     retired: BoolArray | None = None

@@ -95,7 +95,8 @@ def judge_together(
     if layout.ends_early:
         for group in sorted({x for _, x in turned}):
             here = {at: turned[at] for at in turned if at[1] == group}
-            turned |= read_alike(here, {at: whole(at) for at in here}, c, settings)
+            known = sum((outcomes.table(*at) for at in here), np.zeros((counts.shape[2], 2)))
+            turned |= read_alike(here, {at: whole(at) for at in here}, known, c, settings)
     return Judged(found, leanings, beliefs, turned, without)
 
 
@@ -209,11 +210,15 @@ def among_offered(judgement: Judgement, retired: BoolArray) -> Judgement:
 def read_alike(
     here: Mapping[PlaceIndex, Judgement],
     tables: Mapping[PlaceIndex, FloatArray],
+    outcomes: FloatArray,
     c: float,
     settings: JudgementSettings,
 ) -> dict[PlaceIndex, Judgement]:
-    """Return the homogeneous places of one group as the common meaning of its words, in all of them, reads them."""
-    phi = find_common_meaning(((here[at], tables[at]) for at in sorted(here)), settings)
+    """Return the homogeneous places of one group as the common meaning of its words, in all of them, reads them.
+
+    `outcomes` (Y, 2) are those known of all its endings.
+    """
+    phi = find_common_meaning(((here[at], tables[at]) for at in sorted(here)), settings, outcomes)
     return {
         at: read_by(phi, judgement, tables[at], c)
         for at, judgement in here.items()

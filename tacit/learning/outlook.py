@@ -35,7 +35,8 @@ class Outlook(NamedTuple):
     `worth` (S_H, K) is what actions are worth, 0 where nothing is settled. Of each ending (S_H,): whether it is
     `settled`, and `doubtful`, that is, may be the other way round; what it is worth (`best`) and may be worth (`hope`);
     how many tuples are `wanted` to settle it. `played` returns how many tuples there are in all. Endings that are
-    judged as one have the same `place` (S_H,); None where each is judged by itself.
+    judged as one have the same `place` (S_H,); None where each is judged by itself. `hopes` (S_H, K) say what each
+    action may be worth, where that is known.
     """
 
     worth: FloatArray
@@ -46,6 +47,7 @@ class Outlook(NamedTuple):
     wanted: FloatArray
     played: Callable[[], int]
     place: IntArray | None = None
+    hopes: FloatArray | None = None
 
     def seen_at(self, place: IntArray) -> Outlook:
         """Return it for endings that are each judged as the one that stands in `place` (S_H,)."""
@@ -86,7 +88,7 @@ class Planner:
             return None
         layout, counts = self._layout, self._dynamics.counts(context)
         endings = layout.endings
-        hopes = self._hopes(outlook)[:, None] * endings.mask
+        hopes = self._hopes(outlook) * endings.mask
         may_earn = np.where(open_ones[:, None], hopes, outlook.worth)
         tried, worth = endings.place(open_ones), endings.place(outlook.worth)
         known, radius = (counts, layout.mask, layout.n_states, layout.ended), hope_radius(episodes)
@@ -132,8 +134,9 @@ class Planner:
         return unsettled
 
     def _hopes(self, outlook: Outlook) -> FloatArray:
-        """Return what an ending that is not settled can be worth, (S_H,)."""
+        """Return what actions of an ending that is not settled can be worth, (S_H, K), or (S_H, 1) if all alike."""
+        hopes = outlook.hope[:, None] if outlook.hopes is None else outlook.hopes
         if not self._layout.ends_early:
-            return outlook.hope
+            return hopes
         bounds = bound_by_siblings(self._layout.endings.siblings, outlook.settled, outlook.best)
-        return np.minimum(outlook.hope, bounds)
+        return np.minimum(hopes, bounds[:, None])

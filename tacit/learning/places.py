@@ -340,12 +340,12 @@ class Places:
         read: dict[PlaceIndex, tuple[Judgement, Judgement]] = {}
         for group in sorted({at[1] for at in renewed}):
             places = sorted(at for at in {*self._found, *renewed} if at[1] == group and at not in gone)
-            tables = {at: (known_of[at] if at in known_of else self._known(at)).table for at in places}
-            pairs = {
-                at: renewed[at] if at in renewed else (self._found[at], self.judgements[at]) for at in places
-            }
+            known = {at: known_of[at] if at in known_of else self._known(at) for at in places}
+            tables = {at: each.table for at, each in known.items()}
+            outcomes = sum((each.outcomes for each in known.values()), np.zeros((self._shape[2], 2)))
+            pairs = {at: renewed.get(at) or (self._found[at], self.judgements[at]) for at in places}
             here = {at: by_itself(*pair) for at, pair in pairs.items()}
-            alike = read_alike(here, tables, self._c, self._settings)
+            alike = read_alike(here, tables, outcomes, self._c, self._settings)
             read |= {at: (pairs[at][0], judgement) for at, judgement in alike.items()}
         return read
 

@@ -28,7 +28,7 @@ from tacit.decoding.counts import (
     flat_cells,
     restore_outcomes,
 )
-from tacit.decoding.judgement import HOMOGENEOUS, Judgements, smoothed_variance
+from tacit.decoding.judgement import HOMOGENEOUS, UNKNOWN, Judgements, smoothed_variance
 from tacit.decoding.tuples import counted_shape
 from tacit.learning.early_endings import sum_by
 from tacit.learning.outlook import Outlook
@@ -131,7 +131,7 @@ class RecurringEndings:
         Where a place is read by what words mean elsewhere, its words are known: an action may be worth what was heard
         after it, and little more. `passing` (S_H, K) hardly ever end an episode, and are not looked for.
         """
-        tables, places = self.heard[:, group], self.places[:, group]
+        tables, places = self.heard[:, group], self._read_as(judgements, group)
         meanings, alike = np.zeros(tables.shape[:2]), np.zeros(len(places), dtype=np.bool_)
         for s in np.unique(places).tolist():
             if (s, group) in judgements:
@@ -142,14 +142,27 @@ class RecurringEndings:
         all_tuples, all_good = (sum_by(places, each)[places] for each in (tuples, good))
         shares = all_good / np.maximum(all_tuples, 1.0)
         own = (good + PRIOR * shares) / (tuples + PRIOR)
-        outlook = outlook.seen_at(places)
-        hope = shares + ERRORS * np.sqrt(smoothed_variance(shares, np.maximum(all_tuples, 1.0)))
-        hope = np.minimum(hope.max(axis=1, where=(all_tuples > 0) & ~passing, initial=0.0), 1.0)
-        return outlook._replace(
-            worth=np.where(outlook.worth > 0.0, np.clip(outlook.worth + own - shares, 0.0, 1.0), 0.0),
-            settled=outlook.settled | alike,
-            hope=np.where(alike, hope, outlook.hope),
+        outlook = outlook.seen_at(self.places[:, group])
+        hopes = np.minimum(
+            shares + ERRORS * np.sqrt(smoothed_variance(shares, np.maximum(all_tuples, 1.0))), 1.0
         )
+        judged = np.where(outlook.worth > 0.0, np.clip(outlook.worth + own - shares, 0.0, 1.0), 0.0)
+        return outlook._replace(
+            worth=np.where(alike[:, None], own, judged),
+            settled=outlook.settled | alike,
+            hope=np.where(alike, hopes.max(axis=1, where=~passing, initial=0.0), outlook.hope),
+            hopes=np.where(alike[:, None], hopes, outlook.hope[:, None]),
+        )
+
+    def _read_as(self, judgements: Judgements, group: int) -> IntArray:
+        """Return the place by which each ending is read, (S_H,): its own, or that of its label while it is unknown."""
+        places: IntArray = self.places[:, group].copy()
+        for family in self._families:
+            main = int(np.bincount(places[family]).argmax())
+            for s in family[places[family] != main].tolist():
+                if (s, group) not in judgements or judgements[s, group].kind == UNKNOWN:
+                    places[s] = main
+        return places
 
     def forget(self, places: Collection[PlaceIndex]) -> Changes:
         """Return what lets nothing be kept of the endings of some places."""

@@ -74,6 +74,26 @@ def endings_of(generator, pairs):
     return [(judge(table, 0.0, JudgementSettings()), table) for table in tables]
 
 
+def test_one_good_end_among_many_bad_ones_stands_out_and_known_outcomes_turn_it():
+    """Nine of twelve tuples are good in one ending of one action, one of twenty in twenty others: no other test sees it."""
+    settings = JudgementSettings()
+    tables = [np.array([[1.0], [19.0]])] * 20 + [np.array([[9.0], [3.0]])]
+    endings = [(judge(table, 0.0, settings), table) for table in tables]
+    assert find_common_meaning(endings, settings).tolist() == [1.0, 0.0]
+    assert find_common_meaning(endings[:-1], settings) is None, "where none stands out there is none"
+    known = np.array([[3.0, 0.0], [0.0, 0.0]])  # three who said the first word were not pleased
+    assert find_common_meaning(endings, settings, known).tolist() == [0.0, 1.0]
+
+
+def test_an_end_with_one_action_is_not_written_off_before_it_could_have_shown():
+    few, many = (np.array([[0.0], [n]]) for n in (6.0, 60.0))
+    settings = JudgementSettings()
+    seldom, often = (read_by(None, judge(table, 0.0, settings), table, 0.0) for table in (few, many))
+    assert (seldom.settled, seldom.hope) == (False, 1.0)
+    assert often.settled
+    assert often.hope == pytest.approx(0.2)
+
+
 @pytest.mark.parametrize(("odds", "believed"), [(-1.5, False), (-4.0, True)])
 def test_an_ending_that_may_be_the_other_way_round_does_not_turn_what_words_mean_elsewhere(odds, believed):
     """Three actions of four lead to the same good end, so that the one that fails stands out; seven ends are bad."""
