@@ -75,7 +75,7 @@ def endings_of(generator, pairs):
 
 
 def test_one_good_end_among_many_bad_ones_stands_out_and_known_outcomes_turn_it():
-    """Nine of twelve tuples are good in one ending of one action, one of twenty in twenty others: no other test sees it."""
+    """Nine of twelve tuples are good in one ending of one action, one of twenty in each of twenty others."""
     settings = JudgementSettings()
     tables = [np.array([[1.0], [19.0]])] * 20 + [np.array([[9.0], [3.0]])]
     endings = [(judge(table, 0.0, settings), table) for table in tables]
