@@ -81,7 +81,7 @@ def table_episodes(n=400):
 
 
 @functools.cache
-def shop_episodes(n=150):
+def shop_episodes(n=400):
     """Return logged conversations of the paint shop."""
     return tuple(draw_shop(n))
 

@@ -20,7 +20,7 @@ LEAST_GAIN = 1e-6
 TRIALS = 10
 """Fits of which the best is looked at each time."""
 LATE = 8
-"""Looks that are taken to have gone before the first: those at which something is found share most of the level."""
+"""Looks that are taken to have gone before the second: those at which something is found share most of their level."""
 SURELY = 3.0
 """Standard errors beyond which feedback is said to name the candidate: its meaning is estimated, so there is more than
 chance."""
@@ -113,12 +113,13 @@ class Evidence(NamedTuple):
 
 
 def level_of(look: int) -> float:
-    """Return the share of `LEVEL` that a look has: those of all looks make up the whole.
+    """Return the share of `LEVEL` that a look has: the first, the only one at a log, has half, all others the rest.
 
-    >>> round(level_of(1), 4), round(level_of(9), 4), round(sum(level_of(n) for n in range(1, 10_000)), 3)
-    (0.005, 0.0015, 0.05)
+    >>> round(level_of(1), 4), round(level_of(9), 5), round(sum(level_of(n) for n in range(1, 10_000)), 3)
+    (0.025, 0.00083, 0.05)
     """
-    return LEVEL * (LATE + 1) / ((look + LATE) * (look + LATE + 1))
+    share = 1.0 if look == 1 else (LATE + 1) / ((look + LATE - 1) * (look + LATE))
+    return LEVEL / 2 * share
 
 
 def remarks_on(evidence: Evidence) -> tuple[str, ...]:

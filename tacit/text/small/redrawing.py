@@ -8,8 +8,8 @@ none of m draws goes with feedback as well, that had a chance of 1 / (m + 1). Wh
     sum over i, j of  k(y_i, y_j) c(s_i, s_j) z_i·z_j        z_i what was taken, less the mean of what was on offer
 
 with feedback as it is read and with each person as contrary as they say the commoner kind of thing; z matches of words,
-c = 1, or candidates' components, all made alike, c those of the request, the answers or the profile. The largest of
-these measures counts, each by its own spread among draws.
+c = 1, or candidates' components, all made alike, c = 1 (some please everybody) or those of the request, the answers or
+the profile. The largest of these measures counts, each by its own spread among draws.
 """
 
 from __future__ import annotations
@@ -97,9 +97,8 @@ def list_measures(design: Design, roles: Sequence[int]) -> list[Measure]:
     remarks = [reading @ reading.T for reading in read_remarks(design)]
     things = [thing @ thing.T for thing in split_said(design, roles)]
     items = make_alike(design.offered, design.offered[design.mask])
-    learned = [remark * thing for remark in remarks for thing in things]
-    measures = [make_measure(remarks, design.match, design)]
-    return [*measures, make_measure(learned, items, design)] if learned else measures
+    learned = [*remarks, *(remark * thing for remark in remarks for thing in things)]
+    return [make_measure(remarks, design.match, design), make_measure(learned, items, design)]
 
 
 def make_measure(alike: Sequence[FloatArray], offered: FloatArray, design: Design) -> Measure:
