@@ -97,9 +97,11 @@ def _nats_apart(tables: IntArray, apart: BoolArray) -> FloatArray:
                 totals += tables[i, a]
         for z in range(n):
             k += totals[z] > 0
+        if k < 2:  # one law alone
+            continue
         whole = _log_likelihood(totals, k)
         for i in range(m):
-            if k > 1 and not apart[i] and tables[i, a].any():
+            if not apart[i] and tables[i, a].any():
                 rest = totals - tables[i, a]
                 nats[i] += _log_likelihood(tables[i, a], k) + _log_likelihood(rest, k) - whole
     return nats
