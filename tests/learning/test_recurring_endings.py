@@ -11,6 +11,7 @@ from tacit.learning.stage import Setup
 from tacit.problem.layout import Layout
 from tacit.problem.spaces import Finite
 
+pytestmark = pytest.mark.compiled  # thousands of plans of twelve turns
 TURNS = 12
 LAKE = FrozenLakeEnv(is_slippery=True, success_rate=0.9)
 ICE = tuple(s for s in range(16) if LAKE.desc.ravel()[s] in b"SF")
