@@ -37,6 +37,7 @@ from tacit.trust.basis import (
     in_doubt,
     nothing_left,
     overlapping_places,
+    read_in_common,
     understood_places,
 )
 from tacit.trust.coverage import (
@@ -122,8 +123,14 @@ def diagnose_nothing(layout: Layout, stage: str, anchors: Sequence[Anchor]) -> t
 
 
 def find_nothing_told(layout: Layout, judgements: Judgements) -> Iterator[Finding]:
-    """Yield an error if feedback tells actions apart in no place, although nearly everywhere that would have shown."""
-    if understood_places(judgements) or not judgements or not nothing_left(layout, judgements):
+    """Yield an error if feedback tells actions apart in no place, although nearly everywhere that would have shown.
+
+    Where words tell good ends from bad ones, wherever episodes end, that is no failing: no ending has two actions that
+    differ.
+    """
+    if understood_places(judgements) or read_in_common(judgements):
+        return
+    if not judgements or not nothing_left(layout, judgements):
         return
     telling = [j for j in judgements.values() if j.kind == HOMOGENEOUS and j.settled]
     hope = max(judgement.hope for judgement in telling)

@@ -1,5 +1,7 @@
 """What a verdict rests on, what is in doubt, and what was not seen enough: said where it is so, and not elsewhere."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from drawn_counts import draw_counts, everybody_spoke
@@ -53,6 +55,19 @@ def test_where_a_last_state_was_never_reached_it_could_still_be_there():
     assert nothing_left(layout, judgements)
     reached = {at: judgement for at, judgement in judgements.items() if at[0] == 0}
     assert not nothing_left(layout, reached)
+
+
+def test_feedback_that_tells_good_ends_from_bad_ones_is_not_said_to_tell_nothing():
+    """The last cells of a lake: all was looked at, no action of any ending is better, and words say where it ended."""
+    layout, counts, judgements = draw_places(f=[0.3] * 4, each=400)
+    alone = diagnose(layout, counts, judgements=judgements)
+    assert verdict(alone) == "cannot work"
+    assert "feedback-tells-nothing" in {finding.code for finding in alone}
+    read = {at: replace(j, phi=np.array([0.0, 0.0, 1.0, 1.0, 0.0])) for at, j in judgements.items()}
+    found = diagnose(layout, counts, judgements=read)
+    assert verdict(found) == "works with caution"
+    assert {"read-in-common"} <= {finding.code for finding in found}
+    assert "feedback-tells-nothing" not in {finding.code for finding in found}
 
 
 def test_a_place_told_apart_by_chance_among_very_many_is_no_evidence():
