@@ -20,7 +20,10 @@ from context_world.families import FAMILIES
 from context_world.playing import CEILING, make_work
 from context_world.table import write_table
 from journal import Journal, Task, digest_code, is_asked, make_parser, play_open
-from real_world.families import CHOOSE, EPISODES, JUDGE
+from real_world.families import CHOOSE, EPISODES
+
+JUDGE = 9_100_000
+"""Where the seeds that judge begin: of those from 9,000,000 on two problems were missed, and looked at to mend it."""
 
 
 def list_tasks(options: argparse.Namespace) -> list[Task]:
