@@ -8,7 +8,7 @@ import zstandard
 
 from tacit.logs.episode import LoggedEpisode, LoggedStep
 from tacit.logs.pieces import iterate_raw, list_pieces, raw_records
-from tacit.logs.reading import check_raw
+from tacit.logs.reading import check_raws
 from tacit.logs.record import Fault
 from tacit.logs.writing import LogWriter
 
@@ -54,7 +54,7 @@ def pack_as_others(path, lines):
 
 def read_all(path):
     """Return the sound records of a file and the rules that the rest breaks; piece by piece they are the same."""
-    found = [(raw, check_raw(raw)) for raw in iterate_raw([path])]
+    found = list(check_raws(iterate_raw([path])))
     apart = [raw for piece in list_pieces([path]) for raw in raw_records(piece)]
     assert apart == [raw for raw, _ in found]
     records = [record for _, record in found if not isinstance(record, Fault)]

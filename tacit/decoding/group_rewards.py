@@ -132,7 +132,9 @@ def _turn_all(
     beliefs = leanings.weigh()
     if telling_by(beliefs) != (1.0,):
         found = {
-            (s, g): judge(counts[g, s][mask[s]].T.copy(), c, settings, telling_by(beliefs))
+            (s, g): judge(
+                counts[g, s][mask[s]].T.copy(), c, settings, telling_by(beliefs), readings=each.readings
+            )
             if each.kind == HOMOGENEOUS
             else each
             for (s, g), each in found.items()

@@ -163,17 +163,21 @@ def read_levels(grids: FloatArray, voices: Voices) -> tuple[FloatArray, FloatArr
 
     Of grids (..., S, K, L) they are (2, ..., S, K, L) and (2, ..., S, K).
     """
-    said = grids.any(
-        axis=-1
-    )  # of most (u, s, a) nothing was, as long as tuples are few: pi is all there is to it
-    rows = grids[said][None] + voices.log_levels[:, np.nonzero(said)[-2], 0]  # (2, n, L)
+    S, K, L = grids.shape[-3:]
+    flat = grids.reshape(-1, L)
+    said = np.flatnonzero(
+        flat.any(axis=1)
+    )  # of most (u, s, a) nothing was, as long as tuples are few: pi is all
+    rows = flat[said] + voices.log_levels[:, said // K % S, 0]  # (2, n, L)
     top = rows.max(axis=-1, keepdims=True)
-    rows = np.exp(rows - top)
+    rows -= top
+    np.exp(rows, out=rows)
     total = rows.sum(axis=-1, keepdims=True)
-    levels, logs = np.empty((2, *grids.shape)), np.zeros((2, *said.shape))
-    levels[:] = np.exp(voices.log_levels).reshape(2, *(1,) * (grids.ndim - 3), *voices.log_levels.shape[1:])
-    levels[:, said], logs[:, said] = rows / total, (top + np.log(total))[..., 0]
-    return levels, logs
+    rows /= total
+    levels, logs = np.empty((2, len(flat), L)), np.zeros((2, len(flat)))
+    levels.reshape(2, -1, S, K, L)[:] = np.exp(voices.log_levels)[:, None]
+    levels[:, said], logs[:, said] = rows, (top + np.log(total))[..., 0]
+    return levels.reshape(2, *grids.shape), logs.reshape(2, *grids.shape[:-1])
 
 
 def climb_voices(heard: SaidByLabels, voices: Voices, rounds: int = ROUNDS) -> tuple[Voices, float]:

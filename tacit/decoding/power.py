@@ -63,13 +63,14 @@ def what_may_hide(counts: FloatArray, gain: float, significance: float, telling:
     if K < 2:  # one action: no other could be better
         return Hidden(0.0, 0.0)
     seen = max(gain, freedom(K) / 2)  # no less than chance shows
-    at_least = largest_unseen(counts, significance, 1.0)
-    first, last = (
-        max(largest_unseen(counts, significance, part, seen if is_faint(part) else math.inf), at_least)
-        for part in (telling[0], telling[-1])
-    )
+    tuples, words = counts.sum(axis=0), effective_words(counts)
+    whole = gain_wanted(K, words, significance)
+    hopes = {1.0: _largest(tuples, whole)}
+    for part in {telling[0], telling[-1]} - {1.0}:
+        wanted = gain_wanted(K, words, significance, seen) if is_faint(part) else whole
+        hopes[part] = max(_largest(tuples, wanted / part), hopes[1.0])
+    first, last = hopes[telling[0]], hopes[telling[-1]]
     hope = first + promise(gain, K) * (last - first)
-    whole = gain_wanted(K, effective_words(counts), significance)
     return Hidden(hope, whole / telling[0] if is_faint(telling[0]) else 0.0)
 
 

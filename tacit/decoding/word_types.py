@@ -246,9 +246,10 @@ def climb(
                 weights[level] = 0.0
                 for a in range(K):
                     weights[level] += counts[y, a] * logs[level, a]
-            top = weights.max()
-            weights[:] = np.exp(weights - top)
-            total = weights.sum()
+            top, total = weights.max(), 0.0
+            for level in range(L):  # not as arrays: each would be allocated for every word of every round
+                weights[level] = math.exp(weights[level] - top)
+                total += weights[level]
             gain += top + math.log(total / L)
             positions[y] = 0.0
             for level in range(L):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from tacit.logs.common_steps import CommonSteps
 from tacit.logs.met_values import label_of
-from tacit.logs.record import EpisodeRecord, Fault
+from tacit.logs.record import LABELS, EpisodeRecord, Fault, StepRecord
 from tacit.logs.survey import START
 from tacit.problem.layout import Layout
 from tacit.problem.records import Record, Space, Text, TextEncoder, encode_value
@@ -39,6 +40,15 @@ class EncodedEpisode(NamedTuple):
         return self.ended, self.actions[-1]
 
 
+class Path(NamedTuple):
+    """The way of an episode in the layout's indices, as `EncodedEpisode` has it; episodes may share one."""
+
+    states: list[int]
+    actions: list[int]
+    ended: int
+    probabilities: list[float | None]
+
+
 class LogReader:
     """Encodes logged episodes in a layout, or says which rule of it they break.
 
@@ -64,7 +74,38 @@ class LogReader:
 
     def read(self, record: EpisodeRecord, line: int) -> EncodedEpisode | Fault:
         """Return an episode in indices, or the rule that it breaks; `line` is where it stands."""
-        steps, abandoned = record["steps"], bool(record.get("abandoned"))
+        abandoned = bool(record.get("abandoned"))
+        path = self._find_path(record["steps"], abandoned)
+        if isinstance(path, Fault):
+            return path
+        try:
+            context = self.encode_context(record["context"])
+            feedback = None if abandoned else self.encode_feedback(record.get("feedback"))
+        except ValueError as error:
+            return Fault("unknown-value", str(error))
+        return EncodedEpisode(
+            context,
+            path.states,
+            path.actions,
+            path.ended,
+            feedback,
+            path.probabilities,
+            record.get("reward"),
+            line,
+            abandoned,
+        )
+
+    def _find_path(self, steps: list[StepRecord], abandoned: bool) -> Path | Fault:
+        """Return what `encode_steps` does, of steps that records share once."""
+        if not isinstance(steps, CommonSteps):
+            return self.encode_steps(steps, abandoned)
+        path: Path | Fault | None = steps.made.get((self, abandoned))
+        if path is None:
+            path = steps.made[self, abandoned] = self.encode_steps(steps, abandoned)
+        return path
+
+    def encode_steps(self, steps: list[StepRecord], abandoned: bool) -> Path | Fault:
+        """Return the path of an episode in indices, or the rule that it breaks."""
         short = len(steps) < self.steps and (abandoned or self.layout.ends_early)
         if len(steps) != self.steps and not short:
             return mixed_horizon(len(steps), self.steps)
@@ -80,15 +121,7 @@ class LogReader:
         ended = self.ending(len(steps), states[-1])
         if ended < 0 and not abandoned:
             return broken_off(len(steps), self.steps, steps[-1]["state"])
-        try:
-            context = self.encode_context(record["context"])
-            feedback = None if abandoned else self.encode_feedback(record.get("feedback"))
-        except ValueError as error:
-            return Fault("unknown-value", str(error))
-        reward = record.get("reward")
-        return EncodedEpisode(
-            context, states, actions, ended, feedback, probabilities, reward, line, abandoned
-        )
+        return Path(states, actions, ended, probabilities)
 
     def ending(self, steps: int, state: int) -> int:
         """Return the ending of an episode of so many steps in the log, -1 if it cannot end in its last state."""
@@ -134,6 +167,10 @@ class LogReader:
             self._encoder.embed(sorted(texts))
 
     def _encode(self, space: Space, value: Any, what: str) -> Encoded:
+        if type(value) in LABELS and isinstance(
+            space, Finite
+        ):  # nearly all: no need to look for what stands for one
+            return space.encode(value, what)
         shown = _with_labels(space, value)
         return encode_value(space, shown, what, self._encoder)
 

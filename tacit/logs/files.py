@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import reprlib
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +31,8 @@ ROW_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 class RawRecord(NamedTuple):
     """One line or row before it is understood; `fault` says what is wrong with it or with the file from there on.
 
-    `number` is that of an episode of several lines among those of its file.
+    `number` is that of an episode of several lines among those of its file. `again` reads the line once more, where it
+    was not kept.
     """
 
     file: str
@@ -40,6 +41,7 @@ class RawRecord(NamedTuple):
     record: dict[str, Any] | None = None
     fault: Fault | None = None
     number: int | None = None
+    again: Callable[[RawRecord], bytes] | None = None
 
     @property
     def place(self) -> int:
@@ -48,6 +50,8 @@ class RawRecord(NamedTuple):
 
     def text(self) -> bytes:
         """Return the line, or the row as a line."""
+        if self.again is not None:
+            return self.again(self)
         if self.record is None:
             return self.line_text
         try:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.logs.record import LogError, is_text_context
+from tacit.logs.record import LABELS, LogError, is_text_context
 from tacit.problem.records import Field, Record, Space, Text
 from tacit.problem.spaces import Finite, Label, Vectors
 
@@ -42,7 +42,9 @@ class MetValues:
 
     def add(self, value: Any) -> None:
         """Count one value."""
-        if is_text_context(value):
+        if type(value) in LABELS:  # nearly all of them
+            self._add_label(value)
+        elif is_text_context(value):
             self.kinds["text"] += 1
         elif isinstance(value, dict):
             self.kinds["object"] += 1
@@ -55,9 +57,12 @@ class MetValues:
             self.kinds["list"] += 1
             self.shapes[len(value)] += 1
         else:
-            self.kinds["string" if isinstance(value, str) else "number"] += 1
-            if len(self.distinct) <= self.most:
-                self.distinct.add(label_of(value))
+            self._add_label(value)
+
+    def _add_label(self, value: Any) -> None:
+        self.kinds["string" if isinstance(value, str) else "number"] += 1
+        if len(self.distinct) <= self.most:
+            self.distinct.add(label_of(value))
 
     def merge(self, other: MetValues) -> None:
         """Take in what others were met."""

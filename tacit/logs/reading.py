@@ -17,12 +17,14 @@ from typing import TypeVar, cast
 
 import numpy as np
 
+from tacit.logs.common_steps import KnownSteps
 from tacit.logs.csv_columns import CsvSettings
 from tacit.logs.episode import LoggedEpisode, episode_of
 from tacit.logs.files import LogPaths, RawRecord, find_logs, is_csv, known_endings, parse_json
 from tacit.logs.pieces import Piece, iterate_raw, list_pieces
 from tacit.logs.problems import Problems
 from tacit.logs.record import EpisodeRecord, Fault, LogError, find_chance_fault, find_fault
+from tacit.logs.remembered import RememberedEntries
 from tacit.logs.repeats import LogEntry, set_repeats_aside
 
 
@@ -93,6 +95,7 @@ def read_logs(
 class LogSource:
     """Logs that can be passed over again and again: files are read anew each time, episodes in memory are kept.
 
+    After a pass by `remember` the next one need not read files that hold little: whoever looks twice reads once.
     `files` are those of files, None for episodes in memory.
 
     >>> source = LogSource([LoggedEpisode(1, "new", (), "thanks")])
@@ -107,6 +110,7 @@ class LogSource:
         given = [logs] if isinstance(logs, str | os.PathLike) else list(logs)
         self.files: list[Path] | None = None
         self._kept: list[LogEntry] = []
+        self._remembered: RememberedEntries | None = None
         if given and all(isinstance(each, str | os.PathLike) for each in given):
             self.files, self._names = find_logs(given), [Path(each).name for each in given]  # type: ignore[arg-type]
         else:
@@ -115,7 +119,19 @@ class LogSource:
     def __iter__(self) -> Iterator[LogEntry]:
         if self.files is None:
             return set_repeats_aside(self._kept)
-        return set_repeats_aside(check_raws(iterate_raw(self.files, self._csv)))
+        remembered, self._remembered = self._remembered, None
+        lines = iterate_raw(self.files, self._csv)
+        if remembered is not None and remembered.complete:
+            return remembered.replay(lines)
+        return set_repeats_aside(check_raws(lines))
+
+    def remember(self) -> Iterator[LogEntry]:
+        """Return what a pass gives, which is kept for the next pass if it goes to its end and the logs are small."""
+        entries = iter(self)
+        if self.files is None:
+            return entries
+        self._remembered = RememberedEntries()
+        return self._remembered.along(entries)
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the files in pieces that can be read apart; episodes in memory have none."""
@@ -141,22 +157,26 @@ def tally(items: Iterable[T], progress: Progress | None) -> Iterator[T]:
 
 def check_raws(raws: Iterable[RawRecord]) -> Iterator[LogEntry]:
     """Yield lines or rows with their records, each checked."""
-    return ((raw, check_raw(raw)) for raw in raws)
+    known = KnownSteps()
+    return ((raw, check_raw(raw, known)) for raw in raws)
 
 
-def check_raw(raw: RawRecord) -> EpisodeRecord | Fault:
-    """Return the record of a line or row, or the first rule that it breaks."""
+def check_raw(raw: RawRecord, known: KnownSteps) -> EpisodeRecord | Fault:
+    """Return the record of a line or row, or the first rule that it breaks; lines share steps that are `known`."""
     if raw.fault is not None:
         return raw.fault
+    if raw.record is not None:
+        fault = find_fault(raw.record)
+        return fault if fault is not None else cast(EpisodeRecord, raw.record)
     try:
-        record = raw.record if raw.record is not None else parse_json(raw.line_text)
+        record = parse_json(raw.line_text)
     except ValueError as error:
         if looks_like_utf16(raw.line_text):
             return Fault(
                 "not-json", "a line must be in UTF-8, got what looks like UTF-16; convert the file to UTF-8"
             )
         return Fault("not-json", f"a line must be one JSON object, got {_abridged(raw.text())} ({error})")
-    fault = find_fault(record)
+    fault = find_fault(record, known.find_fault)
     return fault if fault is not None else cast(EpisodeRecord, record)
 
 

@@ -10,7 +10,7 @@ read logs. The rules stand here as a JSON Schema and as checks that explain them
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 
@@ -130,8 +130,22 @@ class Fault(NamedTuple):
     message: str
 
 
-def find_fault(record: Any) -> Fault | None:
-    """Return the first rule that a record breaks, None if it is an episode.
+FindInSteps = Callable[[dict[str, Any]], Fault | None]
+
+
+def find_steps_fault(record: Mapping[str, Any]) -> Fault | None:
+    """Return the first rule that a record's steps break, None if they are sound."""
+    steps = record.get("steps")
+    if not isinstance(steps, list) or not steps:
+        return Fault("no-steps", f"an episode must have a list of steps, at least one, got {_short(steps)}")
+    for number, step in enumerate(steps, 1):
+        if (fault := _find_step_fault(number, step)) is not None:
+            return fault
+    return None
+
+
+def find_fault(record: Any, find_in_steps: FindInSteps = find_steps_fault) -> Fault | None:
+    """Return the first rule that a record breaks, None if it is an episode; `find_in_steps` looks at its steps.
 
     >>> find_fault({"episode": 1, "context": "new", "steps": [{"state": "start"}], "feedback": "thanks"})
     Fault(rule='no-action', message='step 1 must have an action, got none; log what was done in it')
@@ -145,12 +159,8 @@ def find_fault(record: Any) -> Fault | None:
         return Fault("no-episode", f"an episode must have a name, a string or an integer, got {_short(got)}")
     if not is_value(record.get("context")) and not is_record(record.get("context")):
         return _bad_value("no-context", "an episode must have a context", record.get("context"))
-    steps = record.get("steps")
-    if not isinstance(steps, list) or not steps:
-        return Fault("no-steps", f"an episode must have a list of steps, at least one, got {_short(steps)}")
-    for number, step in enumerate(steps, 1):
-        if (fault := _find_step_fault(number, step)) is not None:
-            return fault
+    if (fault := find_in_steps(record)) is not None:
+        return fault
     feedback = record.get("feedback")
     if feedback is not None and not is_value(feedback):
         return _bad_value("bad-feedback", "feedback must be a value, or null for silence", feedback)

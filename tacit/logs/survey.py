@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from tacit.logs.common_steps import CommonSteps
 from tacit.logs.met_values import MOST_NAMES, MetValues, label_of, label_order, too_many
 from tacit.logs.reading import Logs, LogSource
 from tacit.logs.record import EpisodeRecord, Fault, LogError
@@ -86,13 +87,18 @@ class EpisodeShape:
         for known, theirs in zip(self.steps, other.steps, strict=True):
             known.merge(theirs)
 
-    def add(self, record: EpisodeRecord) -> None:
-        """Count one episode."""
+    def add(self, record: EpisodeRecord, walked: set[CommonSteps]) -> None:
+        """Count one episode; steps that were `walked` before show nothing new, and shared ones are from now on."""
         self.episodes += 1
         self.contexts.add(record["context"])
         if (feedback := record.get("feedback")) is not None:
             self.feedback.add(feedback)
-        for known, step in zip(self.steps, record["steps"], strict=True):
+        steps = record["steps"]
+        if isinstance(steps, CommonSteps):
+            if steps in walked:
+                return
+            walked.add(steps)
+        for known, step in zip(self.steps, steps, strict=True):
             offered = [step["action"], *(step.get("actions") or ())]
             known.add(label_of(step["state"]), map(label_of, offered))
 
@@ -119,15 +125,15 @@ class Survey:
             else:
                 self.shapes[H].merge(shape)
 
-    def add(self, record: EpisodeRecord) -> None:
-        """Count one episode, unless it broke off."""
+    def add(self, record: EpisodeRecord, walked: set[CommonSteps]) -> None:
+        """Count one episode, unless it broke off; `walked` are shared steps of those that were counted."""
         if record.get("abandoned"):
             self.abandoned += 1
             return
         H = len(record["steps"])
         if H not in self.shapes:
             self.shapes[H] = EpisodeShape([MetStates() for _ in range(H)])
-        self.shapes[H].add(record)
+        self.shapes[H].add(record, walked)
 
     @property
     def horizons(self) -> dict[int, int]:
@@ -256,8 +262,8 @@ def survey_logs(logs: Logs) -> Survey:
 
 def survey_entries(entries: Iterable[LogEntry]) -> Survey:
     """Return what those of the entries have in common that are episodes."""
-    survey = Survey()
+    survey, walked = Survey(), set[CommonSteps]()
     for _, found in entries:
         if not isinstance(found, Fault):
-            survey.add(found)
+            survey.add(found, walked)
     return survey

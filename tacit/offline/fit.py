@@ -101,7 +101,7 @@ def _choose_fitting(request: FitRequest, layout: Layout | None) -> TableFitting 
 def _survey(request: FitRequest) -> Survey:
     """Return what the logs have in common; what is wrong with them the fit will tell."""
     if request.engine == "local" or request.source.files is None:
-        return survey_entries(request.source)
+        return survey_entries(request.source.remember())  # the fit passes over them next
     survey = Survey()
     for found in deal_pieces(request.source.pieces(), make_survey, request.engine):
         survey.merge(found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -140,7 +140,7 @@ class Gathered:
             return
         if len(self.anchors) < MOST_ANCHORS and (known := known_outcome(episode)) is not None:
             self.anchors.append(known)
-        K = int(self.layout.endings.n_actions[s])
+        K = len(self.layout.endings.actions[s])
         admitted = self.teaching.admit(episode.probabilities[-1], K, episode.position)
         if admitted is None:
             return
@@ -163,7 +163,7 @@ class Gathered:
         _, X, _, K = self._tried_shape
         return (s * X + self._group(context)) * K + a
 
-    @property
+    @cached_property
     def _tried_shape(self) -> tuple[int, int, int, int]:
         contexts = self.layout.contexts
         X = contexts.room if isinstance(contexts, Finite) else 1
