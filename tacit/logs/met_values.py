@@ -23,9 +23,10 @@ MOST_LABELS = 100
 MOST_NAMES = 20_000
 """Distinct strings up to which contexts are labels: users come back."""
 MOST_NUMBERS = 20
-"""Distinct numbers up to which contexts or feedback are labels; whole ones are up to `MOST_LABELS` if they recur."""
-RECURRING = 50
-"""Episodes for each of many whole numbers from which on they are names rather than quantities."""
+"""Distinct numbers up to which contexts or feedback are labels; whole ones are as many as strings may be if they recur."""
+RECURRING, RETURNING = 50, 5
+"""Episodes for each of many whole numbers from which on they are names rather than quantities: up to `MOST_LABELS` of
+them, as ages are or hours, and beyond, where hardly anything is that is counted but people and things come back."""
 ALWAYS_LABELS = 10
 """Distinct strings that are labels however few episodes there are; beyond, half as many as episodes are text."""
 
@@ -81,8 +82,9 @@ class MetValues:
     @property
     def _recurs(self) -> bool:
         """Return whether the values are whole numbers, few enough to be labels, that come again and again."""
-        few = len(self.distinct) <= MOST_LABELS and all(isinstance(value, int) for value in self.distinct)
-        return few and self.kinds.total() >= RECURRING * len(self.distinct)
+        n = len(self.distinct)
+        few = n <= self.most and all(isinstance(value, int) for value in self.distinct)
+        return few and self.kinds.total() >= (RECURRING if n <= MOST_LABELS else RETURNING) * n
 
     def space(self, what: str) -> Space:
         """Return the space that the values are in, or raise if there is none."""

@@ -110,6 +110,15 @@ def test_users_who_come_back_are_labels_and_requests_are_text():
     assert survey_logs(asked).is_conversation
 
 
+def test_users_who_are_numbers_are_labels_and_quantities_are_not():
+    """200 whole numbers as vectors of one were told that feedback tells nothing, where names were understood."""
+    users = [episode(("s", n % 2), context=n % 200) for n in range(1000)]
+    assert survey_logs(users).layout().contexts == Finite(tuple(range(200)))
+    for quantities in (range(400), [n % 40 for n in range(1000)], [0.5 * (n % 200) for n in range(2000)]):
+        logs = [episode(("s", n % 2), context=value) for n, value in enumerate(quantities)]
+        assert survey_logs(logs).layout().contexts == Vectors(1)
+
+
 def test_contexts_of_strings_and_numbers_are_records():
     logs = [
         episode(
