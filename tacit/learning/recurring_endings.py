@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import BoolArray, IntArray
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.changes import Change, Changes, assign, put
 from tacit.base.saved import Saved
 from tacit.decoding.common_meaning import ERRORS
@@ -40,6 +40,9 @@ FIRST_LOOK, LOOK_GROWTH = 8, 1.25
 """What is said is compared when a label has so many tuples, and when they have grown by this factor."""
 PRIOR = 20.0
 """Tuples by which an action of an ending is held to be worth what it is in all endings of its place."""
+HURRY = 0.1
+"""Of that: how much more it is held to be worth in an earlier layer than the place was mostly heard in. Otherwise what
+is known of the turn that is played lies above what all turns have in common, and no earlier one is ever tried."""
 
 
 class Regrouped(NamedTuple):
@@ -60,6 +63,7 @@ class RecurringEndings:
     def __init__(self, layout: Layout) -> None:
         shape = self._shape = counted_shape(layout)
         self._families = find_families(layout)
+        self._layers = layout.endings.layers.astype(np.float64)
         self._family = {int(s): family for family in self._families for s in family}
         self.places = np.repeat(np.arange(shape[0])[:, None], shape[1], axis=1)
         for family in self._families:
@@ -142,6 +146,8 @@ class RecurringEndings:
         all_tuples, all_good = (sum_by(places, each)[places] for each in (tuples, good))
         shares = all_good / np.maximum(all_tuples, 1.0)
         own = (good + PRIOR * shares) / (tuples + PRIOR)
+        error = np.sqrt(smoothed_variance(own, tuples + PRIOR))
+        own += np.where(self._earlier(places, tuples)[:, None], np.minimum(error, HURRY * own), 0.0)
         outlook = outlook.seen_at(self.places[:, group])
         hopes = np.minimum(
             shares + ERRORS * np.sqrt(smoothed_variance(shares, np.maximum(all_tuples, 1.0))), 1.0
@@ -153,6 +159,12 @@ class RecurringEndings:
             hope=np.where(alike, hopes.max(axis=1, where=~passing, initial=0.0), outlook.hope),
             hopes=np.where(alike[:, None], hopes, outlook.hope[:, None]),
         )
+
+    def _earlier(self, places: IntArray, tuples: FloatArray) -> BoolArray:
+        """Return which endings stand in an earlier layer than their place was mostly heard in, (S_H,)."""
+        heard = tuples.sum(axis=1)
+        total, layers = (sum_by(places, each)[places] for each in (heard, heard * self._layers))
+        return np.asarray(self._layers * total < layers)
 
     def _read_as(self, judgements: Judgements, group: int) -> IntArray:
         """Return the place by which each ending is read, (S_H,): its own, or that of its label while it is unknown."""
