@@ -74,6 +74,27 @@ def test_a_turn_at_which_words_are_turned_is_taken_out():
     assert apart == {1, 2, 6}, "the first two are where cells are met first"
 
 
+def test_a_turn_that_was_never_heard_is_held_worth_a_little_more_if_it_comes_earlier():
+    """All end at the fourth turn of six: the second and third are worth a try, the fifth is worth what the fourth is."""
+    ways = ("good", "bad", "worse")
+    layout = Layout(
+        (("hall",),) * 6, ((ways,),) * 6, Finite(("me",)), Finite(("no", "yes")), ends="anywhere"
+    )
+    agent, generator = Agent(layout, seed=1), np.random.default_rng(1)
+    for _ in range(600):
+        episode = agent.begin("me")
+        for turn in range(1, 5):
+            way = agent.act(episode, "hall", step=turn)
+        agent.end(episode, "yes" if generator.random() < (0.7 if way == "good" else 0.1) else "no")
+    stage = agent.stage
+    worth = stage._outlook(0).worth[:, 0]
+    early, heard, late = worth[2], worth[3], worth[4]
+    assert heard == pytest.approx(0.7, abs=0.08)
+    assert late == pytest.approx(heard, abs=0.02)
+    assert heard * 1.03 < early <= heard * 1.12
+    assert stage._outlook(0).worth[2, 1] < 0.2, "what is bad stays bad"
+
+
 def test_save_and_resume_are_exact(tmp_path):
     agent = Agent(lake(), seed=2)
     crossed(agent, 400, odd=4)
