@@ -19,10 +19,10 @@ from tacit.decoding.personal_likelihood import Fitted, Heard, Parameters, tell, 
 from tacit.decoding.personal_starts import UNDECIDED, score_words
 
 LEAST_AGREEMENT = 0.5
-"""The correlation of who was pleased by the fit and by words as they are scored below which a side of an ending is begun
-again. Of endings that were read right it was 0.62 to 1.00, of one that was not -0.54 to -0.20 (linear contexts and xor
-of three steps, 400 to 4,400 tuples, seeds 1,000,002, 1,000,003 and 9,000,001 of `benchmarks/context_world`); of sides
-0.93 to 1.00 and -0.46 to -0.20 (groups, 800 to 9,800 tuples, seed 9,000,001)."""
+"""The correlation of who was pleased by the fit and by words as they are scored below which a side of an ending is
+begun again. Of endings that were read right it was 0.62 to 1.00, of one that was not -0.54 to -0.20 (linear contexts
+and xor of three steps, 400 to 4,400 tuples, seeds 1,000,002, 1,000,003 and 9,000,001 of `benchmarks/context_world`); of
+sides 0.93 to 1.00 and -0.46 to -0.20 (groups, 800 to 9,800 tuples, seed 9,000,001)."""
 
 
 def reread_endings(

@@ -23,7 +23,7 @@ MOST_LABELS = 100
 MOST_NAMES = 20_000
 """Distinct strings up to which contexts are labels: users come back."""
 MOST_NUMBERS = 20
-"""Distinct numbers up to which contexts or feedback are labels; whole ones are as many as strings may be if they recur."""
+"""Distinct numbers up to which contexts or feedback are labels; whole ones as many as strings may be if they recur."""
 RECURRING, RETURNING = 50, 5
 """Episodes for each of many whole numbers from which on they are names rather than quantities: up to `MOST_LABELS` of
 them, as ages are or hours, and beyond, where hardly anything is that is counted but people and things come back."""

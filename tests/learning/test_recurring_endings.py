@@ -75,11 +75,9 @@ def test_a_turn_at_which_words_are_turned_is_taken_out():
 
 
 def test_a_turn_that_was_never_heard_is_held_worth_a_little_more_if_it_comes_earlier():
-    """All end at the fourth turn of six: the second and third are worth a try, the fifth is worth what the fourth is."""
+    """All end at the fourth turn of six: earlier ones are worth a try, the fifth is worth what the fourth is."""
     ways = ("good", "bad", "worse")
-    layout = Layout(
-        (("hall",),) * 6, ((ways,),) * 6, Finite(("me",)), Finite(("no", "yes")), ends="anywhere"
-    )
+    layout = Layout((("hall",),) * 6, ((ways,),) * 6, Finite(("me",)), Finite(("no", "yes")), ends="anywhere")
     agent, generator = Agent(layout, seed=1), np.random.default_rng(1)
     for _ in range(600):
         episode = agent.begin("me")
