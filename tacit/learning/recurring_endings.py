@@ -7,7 +7,8 @@ something else.
 
 A place is known by the first of its endings; the tuples of each ending are kept, so that one which turns out to be
 another can be taken out, with all that was heard in it. What a place is worth differs a little from turn to turn, for
-people grow impatient: an ending is worth what its own words say, held to its place by `PRIOR` tuples.
+people grow impatient: an ending is worth what its own words say, held to its place by `PRIOR` tuples, and a little more
+as long as an earlier turn was hardly tried.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ FIRST_LOOK, LOOK_GROWTH = 8, 1.25
 PRIOR = 20.0
 """Tuples by which an action of an ending is held to be worth what it is in all endings of its place."""
 HURRY = 0.1
-"""Of that: how much more it is held to be worth in an earlier layer than the place was mostly heard in. Otherwise what
-is known of the turn that is played lies above what all turns have in common, and no earlier one is ever tried."""
+"""Of what an action is worth in an earlier layer than its place was mostly heard in: the most of its standard error that
+is added. Without it what is known of the turn that is played lies above what all turns have in common, and no earlier
+one is ever tried."""
 
 
 class Regrouped(NamedTuple):
