@@ -42,9 +42,9 @@ FIRST_LOOK, LOOK_GROWTH = 8, 1.25
 PRIOR = 20.0
 """Tuples by which an action of an ending is held to be worth what it is in all endings of its place."""
 HURRY = 0.1
-"""Of what an action is worth in an earlier layer than its place was mostly heard in: the most of its standard error that
-is added. Without it what is known of the turn that is played lies above what all turns have in common, and no earlier
-one is ever tried."""
+"""Of what an action is worth in an earlier layer than its place was mostly heard in: the most of its standard error
+that is added. Without it what is known of the turn that is played lies above what all turns have in common, and no
+earlier one is ever tried."""
 
 
 class Regrouped(NamedTuple):
