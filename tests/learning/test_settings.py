@@ -8,7 +8,7 @@ from tacit.learning.settings import CollectionSettings, FastSettings, HomingSett
 from tacit.planning.regression import OracleSettings
 from tacit.text.causal.presets import BaseModel
 from tacit.text.settings import TextSettings
-from tacit.text.small.fitting import FittingSettings
+from tacit.text.small.climbing import FittingSettings
 
 
 def test_the_papers_values_are_the_defaults():

@@ -13,11 +13,11 @@ from tacit.text.conversation import Conversation, TextContext
 from tacit.text.evidence import Evidence
 from tacit.text.small.affinity import fit_projection
 from tacit.text.small.cache import EncodingCache
+from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.encoder import Words
 from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import (
     MOST_COMPARED,
-    FittingSettings,
     compared_rows,
     fit_frame,
     fit_text_posterior,

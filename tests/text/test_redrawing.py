@@ -7,7 +7,8 @@ import pytest
 from text_posteriors import world
 
 from tacit.text.evidence import Evidence, level_of
-from tacit.text.small.fitting import FittingSettings, Frame, fit_frame, fit_text_posterior, make_design
+from tacit.text.small.climbing import FittingSettings
+from tacit.text.small.fitting import Frame, fit_frame, fit_text_posterior, make_design
 from tacit.text.small.redrawing import FEWEST_UNIFORM, MOST_DRAWN, list_measures, weigh_redraws
 
 SETTINGS = FittingSettings()

@@ -13,7 +13,8 @@ from tacit.text.conversation import Reaction
 from tacit.text.conversations import Conversations
 from tacit.text.evidence import Evidence
 from tacit.text.settings import TextSettings
-from tacit.text.small.fitting import FittingSettings, fit_text_posterior
+from tacit.text.small.climbing import FittingSettings
+from tacit.text.small.fitting import fit_text_posterior
 from tacit.text.small.separation import find_separation, read_words
 from tacit.text.stages import choices_of
 

@@ -39,7 +39,7 @@ from tacit.text.causal.texts import TextReading, read_reactions
 from tacit.text.causal.unfinished import Reached, Unfinished
 from tacit.text.conversation import Reaction
 from tacit.text.model import FitProgress
-from tacit.text.small.fitting import FittingSettings, climb_weights, hold_of
+from tacit.text.small.climbing import FittingSettings, climb_weights, hold_of
 from tacit.text.small.likelihood import Believed, Design, believed_of
 from tacit.text.small.model import SmallModel
 from tacit.text.small.starts import Start

@@ -24,7 +24,7 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.text.conversation import Reaction
 from tacit.text.small.affinity import Projection, fit_projection
-from tacit.text.small.fitting import FittingSettings
+from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.likelihood import SURE, Believed, Design
 from tacit.text.small.model import SmallModel
 from tacit.text.small.posterior import LARGEST_RATIO, bayes, log_ratio

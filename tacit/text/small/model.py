@@ -24,11 +24,12 @@ from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
 from tacit.text.settings import BUNDLED
 from tacit.text.small.cache import EncodingCache, default_path
+from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.echoing import measure_echo
 from tacit.text.small.encoder import Encoder, bundled_encoder
 from tacit.text.small.encoders import find_encoder
 from tacit.text.small.features import TextFeatures, unique
-from tacit.text.small.fitting import FittingSettings, fit_text_posterior
+from tacit.text.small.fitting import fit_text_posterior
 from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample, TextPosterior
 from tacit.text.small.sampling import ROLES, TOP, SentenceVectors, make_sample, steps_of, texts_of

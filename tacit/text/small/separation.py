@@ -16,8 +16,9 @@ import numpy as np
 
 from tacit.base.arrays import FloatArray
 from tacit.text.evidence import Evidence
+from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.encoder import WORD, normalised
-from tacit.text.small.fitting import FittingSettings, fit_text_posterior
+from tacit.text.small.fitting import fit_text_posterior
 from tacit.text.small.posterior import Sample
 from tacit.trust.findings import Finding
 

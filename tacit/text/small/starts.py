@@ -45,7 +45,7 @@ def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
     leading = np.zeros(design.reading.shape[1])
     leading[0] = 1.0
     placed = [(echo, going_along), (echo, leading), (nothing, leading), (nothing, -leading)]
-    starts = [Start(read_as(design, centre, along), centre) for centre, along in placed]
+    starts = [Start(read_as(design, centre, along), centre, evenly=True) for centre, along in placed]
     if design.profiled.any():
         starts += [
             Start(contrary(design, read_as(design, centre, leading)), centre, evenly=True)
