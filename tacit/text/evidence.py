@@ -19,6 +19,8 @@ LEAST_GAIN = 1e-6
 """Below this a gain is rounding: where everybody says the same, gain and error are nearly 0."""
 TRIALS = 10
 """Fits of which the best is looked at each time."""
+PLAINLY, HARDLY = 5.0, 0.1
+"""Standard errors beyond which a gain needs choices drawn anew to go as well in no more than this share of cases."""
 LATE = 8
 """Looks that are taken to have gone before the second: those at which something is found share most of their level."""
 SURELY = 3.0
@@ -80,11 +82,13 @@ class Evidence(NamedTuple):
 
     @property
     def found(self) -> bool:
-        """Return whether feedback tells something that was learned; in 5 % of runs at most where it tells nothing.
+        """Return whether feedback tells something that was learned; in about 5 % of runs where it tells nothing.
 
-        That it tells anything is the choices' part, drawn anew; that the fit has learned it, the gain's.
+        That it tells anything is the choices' part, drawn anew; that the fit has learned it, the gain's. What is plain
+        to the fit is believed where choices drawn anew hardly go as well.
         """
-        return self.gain > max(self.needed * self.error, LEAST_GAIN) and self.is_unlikely
+        plainly = self.gain > PLAINLY * self.error and self.chance <= HARDLY
+        return self.gain > max(self.needed * self.error, LEAST_GAIN) and (self.is_unlikely or plainly)
 
     @property
     def is_unlikely(self) -> bool:

@@ -11,20 +11,30 @@ from text_samples import HashingEncoder
 
 from tacit.text.conversation import Conversation, TextContext
 from tacit.text.evidence import Evidence
+from tacit.text.small import cross_fitting
 from tacit.text.small.affinity import fit_projection
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.climbing import FittingSettings
+from tacit.text.small.cross_fitting import try_start
 from tacit.text.small.encoder import Words
 from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import (
     MOST_COMPARED,
+    RIDGES,
     compared_rows,
     fit_frame,
     fit_text_posterior,
     make_design,
     make_posterior,
 )
-from tacit.text.small.likelihood import explain_feedback, explain_rewards
+from tacit.text.small.likelihood import (
+    believed_of,
+    explain_feedback,
+    explain_fixed,
+    explain_meaning,
+    explain_rewards,
+    rewards_of_taken,
+)
 from tacit.text.small.matching import match_features
 from tacit.text.small.posterior import bayes, log_ratio
 from tacit.text.small.starts import list_starts
@@ -63,6 +73,24 @@ def test_gradients(told):
         else lambda w: explain_feedback(design, w)
     )
     assert check_grad(lambda w: explain(w)[0], lambda w: explain(w)[1], start) < 1e-3
+
+
+def test_a_part_of_the_weights_is_climbed_as_all_are():
+    """Where meaning or rewards are known, value and slopes are those of all weights."""
+    sample, _ = world(30, personal=True)
+    design = make_design(sample, fit_frame(sample, SETTINGS))
+    start = list_starts(design, None)[-1].weights
+    weights = start + 0.1 * np.random.default_rng(0).standard_normal(len(start))
+    value, slopes = explain_feedback(design, weights)
+    f, believed = rewards_of_taken(design, weights)
+    n = design.fitting
+    for known, some in (
+        (explain_fixed(design, weights[:n], believed.ratio, believed.plain), slopes[:n]),
+        (explain_meaning(design, f, weights[n:]), slopes[n:]),
+    ):
+        assert known[0] == pytest.approx(value)
+        np.testing.assert_allclose(known[1], some)
+    assert np.array_equal(believed_of(design, weights).fits, believed.fits)
 
 
 def test_the_likelihood_as_enumeration_says():
@@ -131,6 +159,30 @@ def test_uniform_choices_are_not_lost_among_many_of_a_policy():
     assert wins(fit_text_posterior(sample, SETTINGS).posterior, fresh) > 0.85
     uniform = world(2000)[0]
     assert len(compared_rows(make_design(uniform, fit_frame(uniform, SETTINGS)))) == MOST_COMPARED
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_remarks_are_not_learned_by_heart(seed, monkeypatch):
+    """Forty phrases hardly have kindness in common; a policy that is right in nine of ten heard most of them.
+
+    Where meaning is not read off rewards foretold without the remark, kind phrases are called unkind.
+    """
+    sample, reward = world(700, seed=seed, echoes=False, explored=60)
+    chance, size = np.random.default_rng([seed, 5]), 32
+    phrases = chance.standard_normal((2, 20, size))
+    phrases[:, :, 0] += [[-0.7], [0.7]]
+    said = phrases[reward.astype(int), chance.integers(20, size=len(sample))]
+    heard = replace(sample, reading=said, profile=np.zeros((len(sample), size)))
+    design = make_design(heard, fit_frame(heard, SETTINGS))
+
+    def read_right():
+        trials = [try_start(design, start, RIDGES[0], SETTINGS, None) for start in list_starts(design, None)]
+        best = max(trials, key=lambda trial: trial.gain).start
+        return np.mean((believed_of(design, best.weights).ratio > 0) == reward)
+
+    assert read_right() > 0.98
+    monkeypatch.setattr(cross_fitting, "ROUNDS", 0)
+    assert read_right() < 0.5
 
 
 def wins(posterior, sample):

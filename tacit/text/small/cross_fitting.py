@@ -7,6 +7,7 @@ the same choices, foretold from others, turn out to be right.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,25 +22,25 @@ FOLDS, FINE_FOLDS, FINE = 3, 6, 400
 """Parts of which each is foretold from the others, more of them up to `FINE` reactions: then every one counts."""
 ROUNDS = 3
 """Times that meaning is read off what was foretold: then it stays."""
+BETTER = 0.01
+"""What reading it must gain to be believed: where little is foretold, what is read off it is timid."""
 DOUBT = 0.5
 """Share of chance in what is foretold when starts are compared: without, the boldest wrong guess would decide."""
 
 
 class Trial(NamedTuple):
-    """A start that was tried: what it gained and stakes won on reactions left out, (n,), and where its fits ended.
+    """A start that was tried: what it gained on reactions left out, on average, and where its fits ended.
 
-    `start` begins where the best of them did, with the meaning that all reactions together have.
+    `start` begins where the best of them did; where meaning was `read` off what they foretold, with the meaning that
+    all reactions together have. Before that it gained `first`, and stakes `won` (n,), which is what is evidence.
     """
 
-    gains: FloatArray
+    gain: float
+    first: float
     won: FloatArray
     start: Start
     ridge: float
-
-    @property
-    def gain(self) -> float:
-        """Return the mean gain."""
-        return float(self.gains.mean())
+    read: bool
 
 
 def try_start(
@@ -55,37 +56,60 @@ def try_start(
     In haste meaning is read once, in as few parts as of many reactions.
     """
     folds = FOLDS if hasty or len(design) > FINE else FINE_FOLDS
-    rounds = 0 if rewards is not None else 1 if hasty else ROUNDS
+    rounds = 0 if rewards is not None else min(1, ROUNDS) if hasty else ROUNDS
     parts = [np.arange(len(design)) % folds == n for n in range(folds)]
     steps = settings.steps // 2
+
+    def read_anew(rest: Design, f: FloatArray, fit: FloatArray) -> FloatArray:
+        read = climb_meaning(rest, f, Start(fit, start.centre), steps, settings)
+        return climb_rewards(rest, Start(read, start.centre), ridge, steps, settings)
+
     fits = []
     for part in parts:
         known = None if rewards is None else rewards[~part]
         fits.append(climb_weights(design.part(~part), start, ridge, steps, settings, known))
+    won = gather(design, parts, fits, stake)
+    gains = first = weigh_fits(design, parts, fits, rewards)
+    best = fits
     for _ in range(rounds):
         f = foretell_rewards(design, parts, fits)
-        for n, part in enumerate(parts):
-            rest, reached = design.part(~part), Start(fits[n], start.centre)
-            read = climb_meaning(rest, f[~part], reached, steps, settings)
-            fits[n] = climb_rewards(rest, reached._replace(weights=read), ridge, steps, settings)
-    won, gains = np.zeros(len(design)), np.zeros(len(design))
-    for part, fit in zip(parts, fits, strict=True):
-        rest = design.part(part)
-        won[part] = stake(rest, fit)
-        gains[part] = foretold(rest, fit, None if rewards is None else rewards[part])
-    best = Start(fits[int(np.argmax([gains[part].mean() for part in parts]))], start.centre)
-    if rewards is None:
-        read = climb_meaning(design, foretell_rewards(design, parts, fits), best, steps, settings)
-        best = best._replace(weights=read)
-    return Trial(gains, won, best, ridge)
+        fits = [read_anew(design.part(~part), f[~part], fit) for part, fit in zip(parts, fits, strict=True)]
+        reached = weigh_fits(design, parts, fits, rewards)
+        if np.mean(reached) > max(np.mean(gains), np.mean(first) + BETTER):
+            gains, best = reached, fits
+    weights, read = best[int(np.argmax(gains))], gains is not first
+    if read:
+        f = foretell_rewards(design, parts, best)
+        weights = climb_meaning(design, f, Start(weights, start.centre), steps, settings)
+    return Trial(float(np.mean(gains)), float(np.mean(first)), won, Start(weights, start.centre), ridge, read)
 
 
-def foretell_rewards(design: Design, parts: list[BoolArray], fits: list[FloatArray]) -> FloatArray:
+def weigh_fits(
+    design: Design, parts: Sequence[BoolArray], fits: Sequence[FloatArray], rewards: FloatArray | None
+) -> list[float]:
+    """Return what each fit gains on the part that it was left out of."""
+    return [
+        foretold(design.part(part), fit, None if rewards is None else rewards[part])
+        for part, fit in zip(parts, fits, strict=True)
+    ]
+
+
+def foretell_rewards(design: Design, parts: Sequence[BoolArray], fits: Sequence[FloatArray]) -> FloatArray:
     """Return f of the candidates taken, (n,), each by the fit that its reaction was left out of."""
-    f = np.zeros(len(design))
+    return gather(design, parts, fits, lambda rest, fit: rewards_of_taken(rest, fit)[0])
+
+
+def gather(
+    design: Design,
+    parts: Sequence[BoolArray],
+    fits: Sequence[FloatArray],
+    read: Callable[[Design, FloatArray], FloatArray],
+) -> FloatArray:
+    """Return a number of each reaction, (n,), by the fit that it was left out of."""
+    numbers = np.zeros(len(design))
     for part, fit in zip(parts, fits, strict=True):
-        f[part] = rewards_of_taken(design.part(part), fit)[0]
-    return f
+        numbers[part] = read(design.part(part), fit)
+    return numbers
 
 
 def stake(design: Design, weights: FloatArray) -> FloatArray:
@@ -96,12 +120,12 @@ def stake(design: Design, weights: FloatArray) -> FloatArray:
     return np.asarray(h[np.arange(len(design)), design.taken] / design.chance - 1)
 
 
-def foretold(design: Design, weights: FloatArray, rewards: FloatArray | None) -> FloatArray:
-    """Return how well weights foretell reactions, (n,): their log-likelihood against chance, half in doubt."""
+def foretold(design: Design, weights: FloatArray, rewards: FloatArray | None) -> float:
+    """Return how well weights foretell reactions, on average: their log-likelihood against chance, half in doubt."""
     f, believed = rewards_of_taken(design, weights)
     if rewards is not None:
         f = np.clip(f, SURE, 1 - SURE)
-        return np.asarray(rewards * np.log(f) + (1 - rewards) * np.log1p(-f))
+        return float((rewards * np.log(f) + (1 - rewards) * np.log1p(-f)).mean())
     q, more = believed.kind(f), np.expm1(believed.ratio)
     ratio = (1 + q * more) / (1 + q.mean() * more)
-    return np.asarray(np.log(DOUBT + (1 - DOUBT) * ratio))
+    return float(np.log(DOUBT + (1 - DOUBT) * ratio).mean())

@@ -60,7 +60,7 @@ def fit_text_posterior(
     chosen = choose_start(design, settings, rewards)
     weights = (
         climb_rewards(design, chosen.start, chosen.ridge, settings.steps, settings)
-        if rewards is None
+        if chosen.read
         else climb_weights(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
     )
     evidence = weigh_won(design, frame, chosen.won, looks) if looks and rewards is None else None
@@ -118,26 +118,28 @@ def make_posterior(frame: Frame, design: Design, weights: FloatArray, sharpness:
 def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Trial:
     """Return the start and the ridge by which reactions that were left out are foretold best.
 
-    All starts are compared at the middle ridge, in haste, then the best two; the better of these at all ridges. Of many
-    reactions some are compared, and all of them say in the end what feedback means.
+    All starts are compared in haste, then the best two, then the better of these at all ridges. What stakes won is that
+    of the best before meaning was read. Of many reactions some are compared, and all say in the end what is meant.
     """
     if len(design) > MOST_COMPARED:
         some = compared_rows(design)
         chosen = choose_start(design.part(some), settings, None if rewards is None else rewards[some])
+        if not chosen.read:
+            return chosen
         whole = try_start(design, chosen.start, chosen.ridge, settings, rewards, hasty=True)
-        return chosen._replace(start=whole.start)
+        return chosen._replace(start=whole.start, read=whole.read)
 
     def tried(start: Start, ridge: float, hasty: bool = False) -> Trial:
         return try_start(design, start, ridge, settings, rewards, hasty)
 
-    low, middle, high = RIDGES
     starts = list_starts(design, rewards)
-    hasty = [tried(start, middle, hasty=True).gain for start in starts]
-    best = np.argsort(-np.array(hasty), kind="stable")[:2]
-    trials = [tried(starts[n], middle) for n in best]
-    start = starts[best[int(np.argmax([trial.gain for trial in trials]))]]
-    trials += [tried(start, low), tried(start, high)]
-    return max(trials, key=lambda trial: trial.gain)
+    hasty = [[tried(start, ridge, hasty=True).gain for ridge in RIDGES[1:]] for start in starts]
+    best = np.argsort(-np.max(hasty, axis=1), kind="stable")[:2]
+    trials = [tried(starts[n], RIDGES[1 + int(np.argmax(hasty[n]))]) for n in best]
+    ahead = int(np.argmax([trial.gain for trial in trials]))
+    trials += [tried(starts[best[ahead]], ridge) for ridge in RIDGES if ridge != trials[ahead].ridge]
+    first = max(trials, key=lambda trial: trial.first)
+    return max(trials, key=lambda trial: trial.gain)._replace(won=first.won)
 
 
 def compared_rows(design: Design) -> IntArray:
