@@ -1,0 +1,73 @@
+"""Texts read behind a prompt: what prompts share is computed once, and no text is read otherwise than whole."""
+
+import numpy as np
+import pytest
+import torch
+from smollm2 import load_copy
+
+from tacit.text.small.encoder import LONGEST, MOST_TOKENS, PROFILE_PROMPT, REACTION_PROMPT, READING_LAYER
+from tacit.text.small.prompting import TOKENS_AT_ONCE, PromptReader, token_batches
+
+MELTS = '"Quoted" from the first letter'
+"""Its quotation mark and the prompt's are one token."""
+TEXTS = [
+    "Thank you.",
+    MELTS,
+    "",
+    "... well",
+    "(hm)",
+    "😀",
+    "A much longer remark than all the others, with a clause.",
+]
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    model, tokenizer = load_copy()
+    model.model.layers = model.model.layers[:READING_LAYER]
+    return model.model, tokenizer
+
+
+@pytest.fixture
+def reader(loaded):
+    return PromptReader(lambda: loaded, 576, MOST_TOKENS, LONGEST)
+
+
+def read_whole(loaded, prompt, text):
+    model, tokenizer = loaded
+    with torch.inference_mode():
+        tokens = tokenizer([prompt.format(text)], return_tensors="pt")
+        return model(**tokens, output_hidden_states=True).hidden_states[-1][0, -1].float().numpy()
+
+
+@pytest.mark.parametrize("prompt", [REACTION_PROMPT, PROFILE_PROMPT])
+def test_readings_are_those_of_whole_prompts(loaded, reader, prompt):
+    found = reader.read(prompt, TEXTS)
+    whole = np.array([read_whole(loaded, prompt, text) for text in TEXTS])
+    np.testing.assert_allclose(found, whole, atol=1e-4)
+
+
+def test_a_text_that_melts_into_the_prompt_is_gone_over_whole(loaded, reader):
+    tokenizer = loaded[1]
+    opening = tokenizer(REACTION_PROMPT.partition("{}")[0])["input_ids"]
+    assert tokenizer(REACTION_PROMPT.format(MELTS))["input_ids"][: len(opening)] != opening
+    asked = []
+    run = reader._run
+    reader._run = lambda begun, tokens: asked.append(len(begun.tokens)) or run(begun, tokens)
+    reader.read(REACTION_PROMPT, ["Thank you.", MELTS])
+    assert asked == [len(opening), 0]
+
+
+def test_a_reading_is_the_same_alone_and_among_others(reader):
+    alone = np.concatenate([reader.read(REACTION_PROMPT, [text]) for text in TEXTS])
+    np.testing.assert_allclose(reader.read(REACTION_PROMPT, TEXTS), alone, atol=1e-4)
+    assert reader.read(REACTION_PROMPT, []).shape == (0, 576)
+
+
+def test_batches_hold_all_rows_of_about_one_size():
+    sizes = np.random.default_rng(0).integers(1, 300, 200).tolist()
+    found = list(token_batches(sizes))
+    assert sorted(row for batch in found for row in batch) == list(range(200))
+    assert all(len(batch) * max(sizes[row] for row in batch) <= TOKENS_AT_ONCE for batch in found)
+    assert list(token_batches([])) == []
+    assert list(token_batches([TOKENS_AT_ONCE + 1, 2])) == [[1], [0]]
