@@ -1,12 +1,22 @@
 """Texts read behind a prompt: what prompts share is computed once, and no text is read otherwise than whole."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
 from smollm2 import load_copy
 
-from tacit.text.small.encoder import LONGEST, MOST_TOKENS, PROFILE_PROMPT, REACTION_PROMPT, READING_LAYER
-from tacit.text.small.prompting import TOKENS_AT_ONCE, PromptReader, token_batches
+from tacit.text.small import prompting
+from tacit.text.small.encoder import (
+    LONGEST,
+    MOST_TOKENS,
+    PROFILE_PROMPT,
+    REACTION_PROMPT,
+    READING_LAYER,
+    BundledEncoder,
+)
+from tacit.text.small.prompting import TOKENS_AT_ONCE, PromptReader, halve, knows_bfloat16, token_batches
 
 MELTS = '"Quoted" from the first letter'
 """Its quotation mark and the prompt's are one token."""
@@ -64,10 +74,44 @@ def test_a_reading_is_the_same_alone_and_among_others(reader):
     assert reader.read(REACTION_PROMPT, []).shape == (0, 576)
 
 
-def test_batches_hold_all_rows_of_about_one_size():
-    sizes = np.random.default_rng(0).integers(1, 300, 200).tolist()
+def test_bfloat16_changes_readings_little_and_neighbours_change_nothing(loaded):
+    whole = PromptReader(lambda: loaded, 576, MOST_TOKENS, LONGEST).read(REACTION_PROMPT, TEXTS)
+    body = copy.deepcopy(loaded[0])
+    halve(body)
+    reader = PromptReader(lambda: (body, loaded[1]), 576, MOST_TOKENS, LONGEST)
+    found = reader.read(REACTION_PROMPT, TEXTS)
+    alone = np.concatenate([reader.read(REACTION_PROMPT, [text]) for text in TEXTS])
+    np.testing.assert_allclose(found, alone, atol=2e-2 if not knows_bfloat16() else 1e-6)
+    spread = np.linalg.norm(whole - whole.mean(axis=0), axis=1).mean()
+    assert 0 < np.linalg.norm(found - whole, axis=1).max() < 0.1 * spread
+
+
+def test_who_knows_bfloat16(monkeypatch, tmp_path):
+    for told, known in (
+        ("flags : avx2 avx512_bf16", True),
+        ("flags : avx2 avx512_bf16x", False),
+        (None, False),
+    ):
+        file = tmp_path / str(told)
+        if told is not None:
+            file.write_text(told)
+        monkeypatch.setattr(prompting, "PROCESSOR", file)
+        assert prompting.knows_bfloat16.__wrapped__() is known
+
+
+def test_readings_of_another_precision_have_another_name(monkeypatch):
+    names = set()
+    for known in (True, False):
+        monkeypatch.setattr("tacit.text.small.encoder.knows_bfloat16", lambda known=known: known)
+        names.add(BundledEncoder().name)
+    assert len(names) == 2
+
+
+def test_batches_hold_all_rows_each_of_one_size():
+    sizes = np.random.default_rng(0).integers(1, 30, 2_000).tolist()
     found = list(token_batches(sizes))
-    assert sorted(row for batch in found for row in batch) == list(range(200))
-    assert all(len(batch) * max(sizes[row] for row in batch) <= TOKENS_AT_ONCE for batch in found)
+    assert sorted(row for batch in found for row in batch) == list(range(2_000))
+    assert all(len({sizes[row] for row in batch}) == 1 for batch in found)
+    assert all(sum(sizes[row] for row in batch) <= TOKENS_AT_ONCE for batch in found)
     assert list(token_batches([])) == []
     assert list(token_batches([TOKENS_AT_ONCE + 1, 2])) == [[1], [0]]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.text.bundled import load_minilm, load_smollm2
-from tacit.text.small.prompting import PromptReader
+from tacit.text.small.prompting import PromptReader, halve, knows_bfloat16
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -138,10 +138,11 @@ class SentenceModel:
 class BundledEncoder:
     """MiniLM and SmolLM2 from their packages, each loaded when it is first needed; agents share one, and threads."""
 
-    name = f"minilm-l6-v2, smollm2-135m layer {READING_LAYER}"
     reading_size = 576
 
     def __init__(self) -> None:
+        halved = " in bfloat16" if knows_bfloat16() else ""
+        self.name = f"minilm-l6-v2, smollm2-135m layer {READING_LAYER}{halved}"
         self._minilm = SentenceModel(load_minilm, size=384)
         self._smollm2 = PromptReader(load_reader, self.reading_size, MOST_TOKENS, LONGEST)
 
@@ -163,10 +164,12 @@ class BundledEncoder:
 
 
 def load_reader() -> tuple[Any, Any]:
-    """Return SmolLM2's layers up to the one that is read, and its tokenizer."""
+    """Return SmolLM2's layers up to the one that is read, halved where that is faster, and its tokenizer."""
     model, tokenizer = load_smollm2()
     body = model.model
     body.layers = body.layers[:READING_LAYER]  # the rest is not read
+    if knows_bfloat16():
+        halve(body)
     return body, tokenizer
 
 
