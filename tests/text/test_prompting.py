@@ -1,6 +1,7 @@
 """Texts read behind a prompt: what prompts share is computed once, and no text is read otherwise than whole."""
 
 import copy
+import os
 
 import numpy as np
 import pytest
@@ -115,3 +116,13 @@ def test_batches_hold_all_rows_each_of_one_size():
     assert all(sum(sizes[row] for row in batch) <= TOKENS_AT_ONCE for batch in found)
     assert list(token_batches([])) == []
     assert list(token_batches([TOKENS_AT_ONCE + 1, 2])) == [[1], [0]]
+
+
+def test_threads_wait_asleep_unless_told_otherwise(loaded, monkeypatch):
+    for given, kept in ((None, "PASSIVE"), ("ACTIVE", "ACTIVE")):
+        if given is None:
+            monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+        else:
+            monkeypatch.setenv("OMP_WAIT_POLICY", given)
+        PromptReader(lambda: loaded, 576, MOST_TOKENS, LONGEST).read(REACTION_PROMPT, ["Thank you."])
+        assert os.environ["OMP_WAIT_POLICY"] == kept

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.text.bundled import load_minilm, load_smollm2
-from tacit.text.small.prompting import PromptReader, halve, knows_bfloat16
+from tacit.text.small.prompting import PromptReader, halve, knows_bfloat16, wait_asleep
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -76,6 +76,7 @@ class SentenceModel:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
+        wait_asleep()
         return self._load()
 
     def words(self, texts: Sequence[str]) -> list[Words]:
