@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.text.bundled import load_minilm, load_smollm2
+from tacit.text.small.prompting import PromptReader, halve, knows_bfloat16, wait_asleep
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -75,6 +76,7 @@ class SentenceModel:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
+        wait_asleep()
         return self._load()
 
     def words(self, texts: Sequence[str]) -> list[Words]:
@@ -137,22 +139,13 @@ class SentenceModel:
 class BundledEncoder:
     """MiniLM and SmolLM2 from their packages, each loaded when it is first needed; agents share one, and threads."""
 
-    name = f"minilm-l6-v2, smollm2-135m layer {READING_LAYER}"
     reading_size = 576
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        halved = " in bfloat16" if knows_bfloat16() else ""
+        self.name = f"minilm-l6-v2, smollm2-135m layer {READING_LAYER}{halved}"
         self._minilm = SentenceModel(load_minilm, size=384)
-
-    @cached_property
-    def _smollm2(self) -> tuple[Any, Any]:
-        model, tokenizer = load_smollm2()
-        tokenizer.padding_side = "right"
-        if tokenizer.pad_token is None:
-            tokenizer.pad_token = tokenizer.eos_token
-        body = model.model
-        body.layers = body.layers[:READING_LAYER]  # the rest is not read
-        return body, tokenizer
+        self._smollm2 = PromptReader(load_reader, self.reading_size, MOST_TOKENS, LONGEST)
 
     def words(self, texts: Sequence[str]) -> list[Words]:
         """Return the words of each text with their vectors: MiniLM's last layer, and its table of words."""
@@ -164,26 +157,21 @@ class BundledEncoder:
 
     def reactions(self, texts: Sequence[str]) -> Float32Array:
         """Return SmolLM2's state after `REACTION_PROMPT`, (n, 576)."""
-        return self._read(REACTION_PROMPT, texts)
+        return self._smollm2.read(REACTION_PROMPT, texts)
 
     def profiles(self, texts: Sequence[str]) -> Float32Array:
         """Return SmolLM2's state after `PROFILE_PROMPT`, (n, 576)."""
-        return self._read(PROFILE_PROMPT, texts)
+        return self._smollm2.read(PROFILE_PROMPT, texts)
 
-    def _read(self, prompt: str, texts: Sequence[str]) -> Float32Array:
-        vectors = np.empty((len(texts), self.reading_size), np.float32)
-        for rows, batch in batches(texts):
-            with self._lock:
-                model, tokenizer = self._smollm2
-                tokens = tokenized(tokenizer, [prompt.format(self._cut(text)) for text in batch])
-                states = run(model, tokens, output_hidden_states=True).hidden_states[-1].numpy()
-            vectors[rows] = states[np.arange(len(batch)), tokens["attention_mask"].sum(1).numpy() - 1]
-        return vectors
 
-    def _cut(self, text: str) -> str:
-        tokenizer = self._smollm2[1]
-        tokens = tokenizer(text)["input_ids"]
-        return text if len(tokens) <= MOST_TOKENS else str(tokenizer.decode(tokens[:MOST_TOKENS]))
+def load_reader() -> tuple[Any, Any]:
+    """Return SmolLM2's layers up to the one that is read, halved where that is faster, and its tokenizer."""
+    model, tokenizer = load_smollm2()
+    body = model.model
+    body.layers = body.layers[:READING_LAYER]  # the rest is not read
+    if knows_bfloat16():
+        halve(body)
+    return body, tokenizer
 
 
 def tokenized(tokenizer: Any, texts: Sequence[str], **options: Any) -> Any:
