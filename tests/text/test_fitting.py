@@ -216,6 +216,12 @@ def test_the_oftener_one_looks_the_more_must_be_seen():
     assert not Evidence(0.38, 0.1, 10).found
 
 
+def test_what_is_plain_to_the_fit_needs_fewer_draws():
+    assert Evidence(0.51, 0.1, 9, chance=0.09).found
+    assert not Evidence(0.51, 0.1, 9, chance=0.2).found
+    assert not Evidence(0.49, 0.1, 9, chance=0.09).found
+
+
 def test_confidence_is_at_least_a_half_and_low_where_nothing_is_known():
     sample, reward = world(500, noise=0.05)
     posterior = fit_text_posterior(sample, SETTINGS).posterior

@@ -1,9 +1,10 @@
 """Fitting the text posterior: the likelihood is climbed from several starts, and reactions left out of the fit choose.
 
-All weights are climbed at once (L-BFGS), held by ridges. Start and ridge are those that foretell reactions left out
-best. The same reactions show whether the fit tells anything: h_a of the candidate taken, drawn with probability p_a, is
-p_a on average where it does not, so that h_a / p_a - 1 is what a stake of 1 would win. That feedback tells anything at
-all is shown by choices drawn anew (`tacit.text.small.redrawing`).
+Start and ridge are those that foretell reactions left out best, each part of them from the others; what feedback means
+is read off the rewards that were foretold so (`tacit.text.small.cross_fitting`). The same reactions show whether the
+fit tells anything: h_a of the candidate taken, drawn with probability p_a, is p_a on average where it does not, so that
+h_a / p_a - 1 is what a stake of 1 would win. That feedback tells anything at all is shown by choices drawn anew
+(`tacit.text.small.redrawing`).
 """
 
 from __future__ import annotations
