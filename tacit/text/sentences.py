@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import Float32Array, FloatArray
 from tacit.problem.layout import Layout
 from tacit.problem.seen import reads_text
 from tacit.text.bundled import check_packages, minilm_path
-from tacit.text.small.encoder import Float32Array, bundled_encoder
+from tacit.text.small.encoder import bundled_encoder
 
 KEPT = 20_000
 """Vectors of the texts that were seen last: 31 MB, where encoding one alone takes some 15 ms."""

@@ -17,7 +17,7 @@ from tacit.text.small.encoder import (
     READING_LAYER,
     BundledEncoder,
 )
-from tacit.text.small.prompting import TOKENS_AT_ONCE, PromptReader, halve, knows_bfloat16, token_batches
+from tacit.text.small.prompting import TOKENS_AT_ONCE, PromptReader, equal_batches, halve, knows_bfloat16
 
 MELTS = '"Quoted" from the first letter'
 """Its quotation mark and the prompt's are one token."""
@@ -110,12 +110,12 @@ def test_readings_of_another_precision_have_another_name(monkeypatch):
 
 def test_batches_hold_all_rows_each_of_one_size():
     sizes = np.random.default_rng(0).integers(1, 30, 2_000).tolist()
-    found = list(token_batches(sizes))
+    found = list(equal_batches(sizes))
     assert sorted(row for batch in found for row in batch) == list(range(2_000))
     assert all(len({sizes[row] for row in batch}) == 1 for batch in found)
     assert all(sum(sizes[row] for row in batch) <= TOKENS_AT_ONCE for batch in found)
-    assert list(token_batches([])) == []
-    assert list(token_batches([TOKENS_AT_ONCE + 1, 2])) == [[1], [0]]
+    assert list(equal_batches([])) == []
+    assert list(equal_batches([TOKENS_AT_ONCE + 1, 2])) == [[1], [0]]
 
 
 def test_threads_wait_asleep_unless_told_otherwise(loaded, monkeypatch):

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.arrays import Float32Array, FloatArray, IntArray
 from tacit.base.saved import Saved
-from tacit.text.small.encoder import Float32Array
 
 EVENING = 0.25
 """Power of a component's spread that is taken from it: 0 leaves components as they are, 1 makes all alike."""

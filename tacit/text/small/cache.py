@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.text.small.encoder import Float32Array
+from tacit.base.arrays import Float32Array
 
 AT_ONCE = 500
 """Keys asked for in one query: SQLite takes at least 999 variables."""

@@ -85,7 +85,7 @@ def climb_weights(
     if start.evenly and not even.all():
         known = None if rewards is None else rewards[even]
         begin = climb_weights(design.part(even), start, ridge, steps, settings, known)
-    return climb(objective, begin, steps)
+    return find_lowest(objective, begin, steps)
 
 
 def climb_rewards(
@@ -101,7 +101,7 @@ def climb_rewards(
         away = fitting - centre
         return float(-value + (hold * away * away).sum()), -slopes + 2 * hold * away
 
-    return np.concatenate([climb(objective, start.weights[:n], steps), meaning])
+    return np.concatenate([find_lowest(objective, start.weights[:n], steps), meaning])
 
 
 def climb_meaning(
@@ -116,10 +116,10 @@ def climb_meaning(
         away = meaning - centre
         return float(-value + (hold * away * away).sum()), -slopes + 2 * hold * away
 
-    return np.concatenate([start.weights[:n], climb(objective, start.weights[n:], steps)])
+    return np.concatenate([start.weights[:n], find_lowest(objective, start.weights[n:], steps)])
 
 
-def climb(
+def find_lowest(
     objective: Callable[[FloatArray], tuple[float, FloatArray]], begin: FloatArray, steps: int
 ) -> FloatArray:
     """Return where an objective with its slopes is least, or what was reached after so many steps."""

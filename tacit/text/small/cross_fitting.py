@@ -68,7 +68,7 @@ def try_start(
     for part in parts:
         known = None if rewards is None else rewards[~part]
         fits.append(climb_weights(design.part(~part), start, ridge, steps, settings, known))
-    won = gather(design, parts, fits, stake)
+    won = gather_left_out(design, parts, fits, stake)
     gains = first = weigh_fits(design, parts, fits, rewards)
     best = fits
     for _ in range(rounds):
@@ -96,10 +96,10 @@ def weigh_fits(
 
 def foretell_rewards(design: Design, parts: Sequence[BoolArray], fits: Sequence[FloatArray]) -> FloatArray:
     """Return f of the candidates taken, (n,), each by the fit that its reaction was left out of."""
-    return gather(design, parts, fits, lambda rest, fit: rewards_of_taken(rest, fit)[0])
+    return gather_left_out(design, parts, fits, lambda rest, fit: rewards_of_taken(rest, fit)[0])
 
 
-def gather(
+def gather_left_out(
     design: Design,
     parts: Sequence[BoolArray],
     fits: Sequence[FloatArray],

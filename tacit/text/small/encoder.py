@@ -11,10 +11,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tacit.base.arrays import Float32Array
 from tacit.text.bundled import load_minilm, load_smollm2
 from tacit.text.small.prompting import PromptReader, halve, knows_bfloat16, wait_asleep
-
-Float32Array = npt.NDArray[np.float32]
 
 WORD = re.compile(r"[^\W_]+(?:[:'\u2019.][^\W_]+)*")
 """A word: letters and digits, with what may stand inside one ("7:30", "o'clock")."""

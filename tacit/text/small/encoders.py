@@ -21,18 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from tacit.base.arrays import Float32Array
 from tacit.base.posting import JsonEndpoint, PostError
 from tacit.text.bundled import MissingModelError, check_packages, quiet
-from tacit.text.small.encoder import (
-    FIRST,
-    MEAN,
-    WORD,
-    Encoder,
-    Float32Array,
-    SentenceModel,
-    Words,
-    normalised,
-)
+from tacit.text.small.encoder import FIRST, MEAN, WORD, Encoder, SentenceModel, Words, normalised
 
 ENDPOINT = "endpoint:"
 """What the name of a model behind an endpoint begins with."""

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.base.arrays import Float32Array
 from tacit.text.conversation import Conversation
 from tacit.text.model import FitProgress
 from tacit.text.small.cache import EncodingCache, key_of
-from tacit.text.small.encoder import Encoder, Float32Array, Words
+from tacit.text.small.encoder import Encoder, Words
 from tacit.text.small.matching import match_features
 
 CHUNK = 256

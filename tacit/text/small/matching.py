@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
-from tacit.text.small.encoder import Float32Array, Words
+from tacit.base.arrays import Float32Array, FloatArray
+from tacit.text.small.encoder import Words
 
 FEATURES = ("exact", "contextual", "static", "weakest exact", "weakest contextual", "weakest static")
 """Weighted mean over a candidate's telling words, then the least of them: one wrong detail is enough."""

@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.text.small.affinity import Affinity, Projection
-from tacit.text.small.encoder import Float32Array
 
 LARGEST_RATIO = 12.0
 """Largest |log-odds| in a fit: nothing is taken for surer than 1 in 160,000."""

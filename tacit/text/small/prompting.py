@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Float32Array = npt.NDArray[np.float32]
+from tacit.base.arrays import Float32Array
 
 TOKENS_AT_ONCE = 768
 """Tokens of a batch: twice as many take 15 % longer each, the processor's cache is too small."""
@@ -27,14 +26,14 @@ BFLOAT16 = ("avx512_bf16", "amx_bf16")
 PROCESSOR = Path("/proc/cpuinfo")
 
 
-class Opening(NamedTuple):
+class PromptOpening(NamedTuple):
     """The tokens that prompts begin with, and the keys and values of each layer, (1, heads, tokens, d)."""
 
     tokens: tuple[int, ...]
     layers: tuple[tuple[Any, Any], ...]
 
 
-NO_OPENING = Opening((), ())
+NO_OPENING = PromptOpening((), ())
 
 
 class PromptReader:
@@ -48,7 +47,7 @@ class PromptReader:
         self.size = size
         self._load, self._most, self._longest = load, most, longest
         self._lock = threading.RLock()
-        self._openings: dict[str, Opening] = {}
+        self._openings: dict[str, PromptOpening] = {}
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
@@ -65,7 +64,7 @@ class PromptReader:
         for begun, there in ((opening, True), (NO_OPENING, False)):
             rows = [row for row, same in enumerate(alike) if same is there]
             rest = [tokens[row][len(begun.tokens) :] for row in rows]
-            for some in token_batches([len(each) for each in rest]):
+            for some in equal_batches([len(each) for each in rest]):
                 with self._lock:
                     vectors[[rows[k] for k in some]] = self._run(begun, [rest[k] for k in some])
         return vectors
@@ -85,7 +84,7 @@ class PromptReader:
         )["input_ids"]
         return found
 
-    def _opening(self, prompt: str) -> Opening:
+    def _opening(self, prompt: str) -> PromptOpening:
         if prompt not in self._openings:
             import torch
 
@@ -94,10 +93,10 @@ class PromptReader:
             with torch.inference_mode():
                 kept = model(input_ids=torch.tensor([tokens]), use_cache=True).past_key_values
             layers = tuple((layer.keys, layer.values) for layer in kept.layers if layer.keys is not None)
-            self._openings[prompt] = Opening(tuple(tokens), layers)
+            self._openings[prompt] = PromptOpening(tuple(tokens), layers)
         return self._openings[prompt]
 
-    def _run(self, opening: Opening, tokens: Sequence[Sequence[int]]) -> Float32Array:
+    def _run(self, opening: PromptOpening, tokens: Sequence[Sequence[int]]) -> Float32Array:
         """Return the state after the last of the tokens of each text, as many of each, that follow the opening."""
         import torch
         from transformers import DynamicCache
@@ -142,10 +141,10 @@ def halve(model: Any) -> None:
             part.register_forward_hook(lambda _, given, found: found.float())
 
 
-def token_batches(sizes: Sequence[int]) -> Iterator[list[int]]:
+def equal_batches(sizes: Sequence[int]) -> Iterator[list[int]]:
     """Yield row numbers, those of as many tokens together, up to `TOKENS_AT_ONCE` of them.
 
-    >>> list(token_batches([500, 2, 500, 2]))
+    >>> list(equal_batches([500, 2, 500, 2]))
     [[1, 3], [0], [2]]
     """
     for size in sorted(set(sizes)):

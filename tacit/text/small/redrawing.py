@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray, IntArray
-from tacit.text.small.encoder import Float32Array
+from tacit.base.arrays import Float32Array, FloatArray, IntArray
 from tacit.text.small.likelihood import Design, believed_of
 from tacit.text.small.posterior import log_ratio
 from tacit.text.small.starts import contrary, first_weights, read_as

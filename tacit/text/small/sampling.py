@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import Float32Array, FloatArray
 from tacit.text.conversation import Choice, Conversation, Reaction
 from tacit.text.model import FitProgress
-from tacit.text.small.encoder import Float32Array
 from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample

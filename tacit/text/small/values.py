@@ -16,10 +16,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import Float32Array, FloatArray
 from tacit.base.saved import Saved
 from tacit.text.small.affinity import Affinity, fit_components
-from tacit.text.small.encoder import Float32Array
 
 RIDGES = (0.01, 0.1, 1.0)
 """Among which what was left out of the fit chooses."""
