@@ -15,16 +15,19 @@ ENCODED_AT_ONCE = 1_000
 """Episodes encoded before what the file of encodings holds is forgotten: bounds the memory, some 10 MB."""
 
 
-def encode_in_batches(model: SmallModel, reactions: Sequence[Reaction]) -> Iterator[Sample]:
-    """Yield reactions as samples of `ENCODED_AT_ONCE`, and forget what the file of encodings holds of them."""
+def encode_in_batches(
+    model: SmallModel, reactions: Sequence[Reaction]
+) -> Iterator[tuple[Sample, Sequence[Reaction]]]:
+    """Yield `ENCODED_AT_ONCE` reactions, encoded and as they are; forget what the file of encodings holds of them."""
     for start in range(0, len(reactions), ENCODED_AT_ONCE):
-        yield model.sample(reactions[start : start + ENCODED_AT_ONCE])
+        some = reactions[start : start + ENCODED_AT_ONCE]
+        yield model.sample(some), some
         model.features.cache.forget()
 
 
 def encode_ahead(model: SmallModel, reactions: Sequence[Reaction], progress: Progress | None) -> None:
     """Encode reactions in batches before they are read in one go, and tell of each batch."""
-    for sample in encode_in_batches(model, reactions):
+    for sample, _ in encode_in_batches(model, reactions):
         if progress is not None:
             progress(len(sample))
 

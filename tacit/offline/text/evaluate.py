@@ -106,8 +106,8 @@ def weigh_reactions(
     """Yield (weight, Pr[r = 1], J) of some reactions at a time, (3, n)."""
     while some := list(islice(weighted, ENCODED_AT_ONCE)):
         reactions, weights = zip(*some, strict=True)
-        for sample in encode_in_batches(meanings.model, reactions):
-            weighed = meanings.weigh(sample)
+        for sample, read in encode_in_batches(meanings.model, reactions):
+            weighed = meanings.weigh(sample, read)
             yield np.array([weights, weighed.rewarded, weighed.decoded])
 
 

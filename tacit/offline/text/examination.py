@@ -116,7 +116,7 @@ def examine_text(
         np.array([np.nan if label.decoded_reward is None else label.decoded_reward for label in labels]),
         tuple(label.state_kind for label in labels),
         list_speakers(meanings, reactions, sample) if understood else (),
-        choose_examples(reactions, labels, meanings.weigh(sample)) if understood else (),
+        choose_examples(reactions, labels, meanings.weigh(sample, reactions)) if understood else (),
     )
 
 
@@ -179,7 +179,8 @@ def check_outcomes(source: LogSource, meanings: TextMeanings) -> Iterator[Findin
     anchors = list(islice(known, MOST_OUTCOMES))
     if not anchors:
         return
-    weighed = meanings.weigh(meanings.model.sample([anchor.reaction for anchor in anchors]))
+    reactions = [anchor.reaction for anchor in anchors]
+    weighed = meanings.weigh(meanings.model.sample(reactions), reactions)
     pairs = zip(weighed.rewarded, anchors, strict=True)
     answers = [bool((rewarded >= 0.5) == bool(anchor.reward)) for rewarded, anchor in pairs]
     yield from weigh_anchors({"": answers}, len(anchors))
@@ -234,7 +235,7 @@ def choose_examples(
 ) -> tuple[Example, ...]:
     """Return some episodes: decoded as rewarded, as not rewarded, and not clear."""
     decoded = np.array([label.reason == DECODED for label in labels])
-    rewarded = weighed.decoded >= 0.5
+    rewarded = weighed.rewarded >= 0.5
     kinds = (decoded & rewarded, decoded & ~rewarded, ~decoded & (weighed.good > 0.5))
     chosen = [row for kind in kinds for row in np.flatnonzero(kind)[:EXAMPLES]]
     return tuple(Example(reactions[row], labels[row]) for row in chosen)

@@ -50,13 +50,17 @@ class TextFitting:
         model = SmallModel(max(self.survey.lengths))
         teaching, accepted = self._teach(model)
         reactions = teaching.known.rows
-        model = model.fit(reactions)
+        model = model.fit(reactions, leaves_out=True)
         assert model.evidence is not None
-        meanings = TextMeanings(model, self.request.c, model.evidence, self.request.silence or COUNTS)
+        assert model.left_out is not None
+        silence = self.request.silence or COUNTS
+        meanings = TextMeanings(model, self.request.c, model.evidence, model.left_out, silence)
         sample = model.sample(reactions)
         remarks, settings = [reaction.feedback for reaction in reactions], model.settings.fitting
         unread = tuple(find_separation(sample, remarks, model.evidence, settings))
-        certificate = self._certify(teaching, accepted, model.evidence, meanings.weigh(sample), unread)
+        certificate = self._certify(
+            teaching, accepted, model.evidence, meanings.weigh(sample, reactions), unread
+        )
         return RewardModel(TEXT, meanings, certificate)
 
     def diagnose(self) -> TextDiagnosis:
@@ -165,12 +169,12 @@ def check_text_request(request: FitRequest, survey: Survey) -> None:
 
 def find_rewarded(weighed: Weighed, evidence: Evidence) -> Iterator[Finding]:
     """Yield a caution if hardly any reaction was decoded as a reward."""
-    n = int((weighed.decoded >= 0.5).sum())
+    n = int((weighed.rewarded >= 0.5).sum())
     if evidence.found and n < LEAST_REWARDED:
         yield Finding(
             "few-rewards",
             "caution",
             "",
-            f"Only {n} of {len(weighed.decoded):,} reactions are decoded as a reward.",
+            f"Only {n} of {len(weighed.rewarded):,} reactions are decoded as a reward.",
             f"Log more episodes, until at least {LEAST_REWARDED} end well.",
         )

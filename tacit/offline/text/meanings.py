@@ -1,14 +1,14 @@
 """What feedback means in conversations: the small model's posterior, read as rewards.
 
-What an episode's feedback means is J(h(x, y, s), a) of the text posterior (`text.small.posterior`). Two probabilities
-go with it, both by Bayes' rule from f = g(s) q_a, where q is the softmax over candidates, and the ratio e^l:
+What an episode's feedback means is told by two probabilities, both by Bayes' rule from f = g(s) q_a of the text
+posterior (`text.small.posterior`), where q is the softmax over candidates, and the ratio e^l:
 
     Pr[r = 1 | y, a]             = f_a e^l / (1 + f_a (e^l - 1))
     Pr[the state is good | y, a] = g (1 + q_a (e^l - 1)) / (1 + f_a (e^l - 1))
 
-A state is good if some candidate earns a reward there: it is heterogeneous from `GOOD` on, homogeneous up to `POOR`.
-J reads the posterior as the agent does, sharpened; the probabilities are those of the fit as it stands, which are the
-calibrated ones (booking, 1,000 reactions: a mean of 0.0718 where 0.0723 are rewarded; sharpened they are too sure).
+The first is the label, as it is what an agent decodes (dev. 33); J(h(x, y, s), a), which is less, bounds what a policy
+earns from below. A state is good if some candidate earns a reward there: it is heterogeneous from `GOOD` on,
+homogeneous up to `POOR`. Reactions that the model was fitted to are read by fits that left them out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tacit.base.arrays import FloatArray
 from tacit.base.saved import Saved
 from tacit.decoding.decoder import DecoderSettings
 from tacit.decoding.judgement import HETEROGENEOUS, UNKNOWN
-from tacit.logs.labels import DECIMALS, DECODED, LOWER_BOUND, UNCERTAIN, Decoded
+from tacit.logs.labels import DECIMALS, DECODED, UNCERTAIN, Decoded
 from tacit.logs.record import EpisodeRecord, Fault
 from tacit.offline.text.batches import encode_in_batches
 from tacit.offline.text.gathering import FEWEST, Unheard, read_text
@@ -32,6 +32,7 @@ from tacit.problem.layout import COUNTS, SILENCES
 from tacit.text.conversation import Reaction
 from tacit.text.evidence import Evidence
 from tacit.text.settings import TextSettings
+from tacit.text.small.left_out import LeftOut
 from tacit.text.small.model import SmallModel
 from tacit.text.small.posterior import Sample, TextPosterior
 
@@ -57,6 +58,7 @@ class TextMeanings:
     model: SmallModel
     c: float
     evidence: Evidence
+    left_out: LeftOut
     silence: str = COUNTS
 
     @property
@@ -88,15 +90,23 @@ class TextMeanings:
         found = iter(list(self._decode(reactions))) if self.evidence.found else nothing
         return [next(found) if isinstance(end, Reaction) else end for end in ends]
 
-    def weigh(self, sample: Sample) -> Weighed:
-        """Return what encoded reactions mean."""
+    def weigh(self, sample: Sample, reactions: Sequence[Reaction]) -> Weighed:
+        """Return what encoded reactions mean, each by a fit that did not see it."""
         assert self.model.fitted is not None
-        return weigh_meanings(self.model.fitted, sample, self.decoder)
+        found = np.zeros((len(Weighed._fields), len(sample)))
+        for rows, posterior in self.left_out.readers(self.model.fitted, reactions):
+            found[:, rows] = weigh_meanings(posterior, sample.part(rows), self.decoder)
+        return Weighed(*found)
 
     def to_tree(self) -> dict[str, Any]:
         """Return arrays and plain values that `from_tree` reads."""
-        evidence = list(self.evidence)
-        return {"small": self.model.to_state(), "c": self.c, "evidence": evidence, "silence": self.silence}
+        return {
+            "small": self.model.to_state(),
+            "c": self.c,
+            "evidence": list(self.evidence),
+            "left_out": self.left_out.to_tree(),
+            "silence": self.silence,
+        }
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> TextMeanings:
@@ -105,21 +115,21 @@ class TextMeanings:
         model, evidence = SmallModel.from_state(saved.part("small")), Evidence.from_state(saved, "evidence")
         if model.fitted is None or evidence is None:
             saved.refuse("small", "a fitted model, with its evidence")
-        return cls(model, saved.number("c", 0, 1), evidence, saved.choice("silence", SILENCES))
+        left_out = LeftOut.from_tree(saved.part("left_out"), model.fitted)
+        return cls(model, saved.number("c", 0, 1), evidence, left_out, saved.choice("silence", SILENCES))
 
     def _decode(self, reactions: Sequence[Reaction]) -> Iterator[Decoded]:
-        for sample in encode_in_batches(self.model, reactions):
-            yield from (self._word(*row) for row in zip(*self.weigh(sample), strict=True))
+        for sample, some in encode_in_batches(self.model, reactions):
+            weighed = self.weigh(sample, some)
+            yield from map(self._word, weighed.rewarded.tolist(), weighed.good.tolist())
 
-    def _word(self, decoded: float, rewarded: float, good: float) -> Decoded:
+    def _word(self, rewarded: float, good: float) -> Decoded:
         if good <= POOR:
-            return Decoded.homogeneous(self.c, round(float(1 - good), DECIMALS))
-        sure = round(float(rewarded if decoded >= 0.5 else 1 - rewarded), DECIMALS)
-        reward = round(float(decoded), DECIMALS)
+            return Decoded.homogeneous(self.c, round(1 - good, DECIMALS))
+        reward, sure = round(rewarded, DECIMALS), round(max(rewarded, 1 - rewarded), DECIMALS)
         if good < GOOD:
             return Decoded(reward, sure, UNKNOWN, UNCERTAIN)
-        withheld = rewarded >= 0.5 > decoded
-        return Decoded(reward, sure, HETEROGENEOUS, LOWER_BOUND if withheld else DECODED)
+        return Decoded(reward, sure, HETEROGENEOUS, DECODED)
 
 
 def text_decoder(c: float) -> DecoderSettings:
@@ -130,7 +140,6 @@ def text_decoder(c: float) -> DecoderSettings:
 
 def weigh_meanings(posterior: TextPosterior, sample: Sample, decoder: DecoderSettings) -> Weighed:
     """Return J, Pr[r = 1 | y, a] and Pr[the state is good | y, a] of reactions; see the module's docstring."""
-    as_fitted = posterior.as_fitted
     rows, decoded = np.arange(len(sample)), np.zeros(len(sample))
     h, K = posterior.predict(sample), sample.mask.sum(axis=1)
     for size in np.unique(K):
@@ -138,7 +147,7 @@ def weigh_meanings(posterior: TextPosterior, sample: Sample, decoder: DecoderSet
         if size >= FEWEST:
             decoded[those] = decoder.build(int(size)).batch(h[those, :size], sample.taken[those])
     decoded = np.where(K < FEWEST, posterior.rewarded(sample), decoded)
-    g, q = posterior.goodness(sample), posterior.fits(sample)[rows, sample.taken]
-    more = np.expm1(as_fitted.ratios(sample))  # e^l - 1
+    g, q = posterior.goodness(sample), posterior.fits(sample, posterior.boldness)[rows, sample.taken]
+    more = np.expm1(posterior.ratios(sample))  # e^l - 1
     evidence = 1 + g * q * more
     return Weighed(decoded, g * q * (1 + more) / evidence, g * (1 + q * more) / evidence)

@@ -49,10 +49,9 @@ class FittingSettings:
     feedback_parts: int = 48
     profile_parts: int = 24
     steps: int = 120
-    sharpness: float = 6.0
 
     def __post_init__(self) -> None:
-        for name in ("match_ridge", "state_ridge", "feedback_ridge", "profile_ridge", "sharpness"):
+        for name in ("match_ridge", "state_ridge", "feedback_ridge", "profile_ridge"):
             check_number(name, getattr(self, name), 0, LARGEST)
         for name in ("said_parts", "state_parts", "feedback_parts", "profile_parts", "steps"):
             check_whole(name, getattr(self, name), 1, MOST_PARTS)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import BoolArray, FloatArray
+from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.text.small.climbing import FittingSettings, climb_meaning, climb_rewards, climb_weights
 from tacit.text.small.likelihood import SURE, Design, believed_of, rewards_of_taken
 from tacit.text.small.posterior import bayes, log_ratio
@@ -32,7 +32,8 @@ class Trial(NamedTuple):
     """A start that was tried: what it gained on reactions left out, on average, and where its fits ended.
 
     `start` begins where the best of them did; where meaning was `read` off what they foretold, with the meaning that
-    all reactions together have. Before that it gained `first`, and stakes `won` (n,), which is what is evidence.
+    all reactions together have. Before that it gained `first`, and stakes `won` (n,), which is what is evidence. Of
+    `rows` (n,) of the design the one that stands at place k was left out of the fit k modulo their number.
     """
 
     gain: float
@@ -41,6 +42,8 @@ class Trial(NamedTuple):
     start: Start
     ridge: float
     read: bool
+    fits: tuple[FloatArray, ...]
+    rows: IntArray
 
 
 def try_start(
@@ -81,7 +84,16 @@ def try_start(
     if read:
         f = foretell_rewards(design, parts, best)
         weights = climb_meaning(design, f, Start(weights, start.centre), steps, settings)
-    return Trial(float(np.mean(gains)), float(np.mean(first)), won, Start(weights, start.centre), ridge, read)
+    return Trial(
+        float(np.mean(gains)),
+        float(np.mean(first)),
+        won,
+        Start(weights, start.centre),
+        ridge,
+        read,
+        tuple(best),
+        np.arange(len(design)),
+    )
 
 
 def weigh_fits(

@@ -11,6 +11,7 @@ from tacit.base.arrays import Float32Array
 from tacit.text.conversation import Conversation
 from tacit.text.model import FitProgress
 from tacit.text.small.cache import EncodingCache, key_of
+from tacit.text.small.emoji import spell_emoji
 from tacit.text.small.encoder import Encoder, Words
 from tacit.text.small.matching import match_features
 
@@ -62,8 +63,9 @@ class TextFeatures:
         what: str,
         progress: FitProgress | None,
     ) -> Float32Array:
-        keys = [key_of(kind, self.encoder.name, text) for text in texts]
-        return np.array(self._known(keys, texts, lambda some: list(encode(some)), what, progress))
+        spelled = [spell_emoji(text) for text in texts]
+        keys = [key_of(kind, self.encoder.name, text) for text in spelled]
+        return np.array(self._known(keys, spelled, lambda some: list(encode(some)), what, progress))
 
     def _match(self, pairs: Sequence[Pair]) -> list[Float32Array]:
         texts = unique(

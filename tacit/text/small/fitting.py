@@ -16,6 +16,7 @@ import numpy as np
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.text.evidence import Evidence, level_of
 from tacit.text.small.affinity import Affinity, Projection, fit_components, fit_projection
+from tacit.text.small.calibration import Scales, calibrate
 from tacit.text.small.climbing import FittingSettings, climb_rewards, climb_weights
 from tacit.text.small.cross_fitting import Trial, try_start
 from tacit.text.small.likelihood import Design
@@ -42,19 +43,27 @@ class Frame(NamedTuple):
 
 
 class FittedText(NamedTuple):
-    """A posterior, and the evidence that feedback tells anything, None where rewards were told."""
+    """A posterior, and the evidence that feedback tells anything, None where rewards were told.
+
+    `left_out` (P, m): the weights of what fits, each row fitted without every P-th reaction; nothing if not asked for.
+    """
 
     posterior: TextPosterior
     evidence: Evidence | None
+    left_out: FloatArray | None = None
 
 
 def fit_text_posterior(
-    sample: Sample, settings: FittingSettings, rewards: FloatArray | None = None, looks: int = 1
+    sample: Sample,
+    settings: FittingSettings,
+    rewards: FloatArray | None = None,
+    looks: int = 1,
+    leaves_out: bool = False,
 ) -> FittedText:
     """Return the posterior fitted to reactions, whoever chose what they are to; the evidence is of that many looks.
 
     With 0 looks no evidence is weighed. Known `rewards` (n,), of a judge or an oracle, take the place of what the
-    feedback is found to mean.
+    feedback is found to mean. If asked for, fits that leave reactions out come with it.
     """
     frame = fit_frame(sample, settings)
     design = make_design(sample, frame)
@@ -65,7 +74,19 @@ def fit_text_posterior(
         else climb_weights(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
     )
     evidence = weigh_won(design, frame, chosen.won, looks) if looks and rewards is None else None
-    return FittedText(make_posterior(frame, design, weights, settings.sharpness), evidence)
+    part = design.part(chosen.rows)
+    scales = calibrate(part, weights, chosen.fits) if rewards is None else Scales()
+    left_out = fit_left_out(design, chosen, settings, rewards) if leaves_out else None
+    return FittedText(make_posterior(frame, design, weights, scales), evidence, left_out)
+
+
+def fit_left_out(
+    design: Design, chosen: Trial, settings: FittingSettings, rewards: FloatArray | None
+) -> FloatArray:
+    """Return the weights of what fits, (P, m), each row fitted without every P-th reaction."""
+    if len(chosen.rows) < len(design):
+        chosen = try_start(design, chosen.start, chosen.ridge, settings, rewards, hasty=True)
+    return np.array([fit[: design.fitting] for fit in chosen.fits])
 
 
 def weigh_won(design: Design, frame: Frame, won: FloatArray, looks: int) -> Evidence:
@@ -107,12 +128,12 @@ def make_design(sample: Sample, frame: Frame) -> Design:
     )
 
 
-def make_posterior(frame: Frame, design: Design, weights: FloatArray, sharpness: float) -> TextPosterior:
-    """Return the posterior with these weights."""
+def make_posterior(frame: Frame, design: Design, weights: FloatArray, scales: Scales) -> TextPosterior:
+    """Return the posterior with these weights, to be read with these scales."""
     echo, W, state, feedback, profile = design.split(weights)
     affinity = Affinity(echo, frame.said, frame.item, W.reshape(design.asked.shape[1], -1))
     return TextPosterior(
-        affinity, frame.state, state, frame.feedback, feedback, frame.profile, profile, sharpness
+        affinity, frame.state, state, frame.feedback, feedback, frame.profile, profile, *scales
     )
 
 
@@ -126,9 +147,9 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
         some = compared_rows(design)
         chosen = choose_start(design.part(some), settings, None if rewards is None else rewards[some])
         if not chosen.read:
-            return chosen
+            return chosen._replace(rows=some)
         whole = try_start(design, chosen.start, chosen.ridge, settings, rewards, hasty=True)
-        return chosen._replace(start=whole.start, read=whole.read)
+        return chosen._replace(start=whole.start, read=whole.read, fits=whole.fits, rows=whole.rows)
 
     def tried(start: Start, ridge: float, hasty: bool = False) -> Trial:
         return try_start(design, start, ridge, settings, rewards, hasty)

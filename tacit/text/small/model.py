@@ -30,6 +30,7 @@ from tacit.text.small.encoder import Encoder, bundled_encoder
 from tacit.text.small.encoders import find_encoder
 from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.fitting import fit_text_posterior
+from tacit.text.small.left_out import LeftOut
 from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample, TextPosterior
 from tacit.text.small.sampling import ROLES, TOP, SentenceVectors, make_sample, steps_of, texts_of
@@ -73,6 +74,7 @@ class SmallModel:
         self.values: tuple[StepValue | None, ...] = ()
         self.evidence: Evidence | None = None
         self.looks = 0  # fits so far
+        self.left_out: LeftOut | None = None
 
     def prepare(
         self,
@@ -129,10 +131,12 @@ class SmallModel:
         reactions: Sequence[Reaction],
         progress: FitProgress | None = None,
         rewards: Sequence[float] | None = None,
+        leaves_out: bool = False,
     ) -> SmallModel:
         """Return the model fitted to reactions; known `rewards` take the place of its meaning.
 
-        Evidence that was found once stays found: what is chosen by what it showed is no uniform draw any more.
+        Evidence that was found once stays found: what is chosen by what it showed is no uniform draw any more. If
+        asked for, the fits that leave reactions out are kept beside it, until it is saved.
         """
         sample = self.sample(reactions, progress)
         known = None if rewards is None else np.asarray(rewards, dtype=np.float64)
@@ -140,7 +144,10 @@ class SmallModel:
         model.looks += 1
         found = self.evidence if self.evidence is not None and self.evidence.found else None
         looks = model.looks if found is None else 0
-        model.fitted, evidence = fit_text_posterior(sample, self.settings.fitting, known, looks)
+        model.fitted, evidence, left_out = fit_text_posterior(
+            sample, self.settings.fitting, known, looks, leaves_out
+        )
+        model.left_out = None if left_out is None else LeftOut.of(reactions, left_out)
         model.evidence = found or evidence
         if model.evidence is not None and known is None:
             said = [each.feedback for each in reactions]
@@ -225,7 +232,7 @@ class SmallModel:
         if self.horizon == 1:
             return ()
         posterior = self._posterior()
-        ends = posterior.rewarded(sample) if rewards is None else rewards
+        ends = posterior.as_fitted.rewarded(sample) if rewards is None else rewards
         ahead = posterior.rewards(sample).max(axis=1)  # where the choice was the last that there can be
         episodes = [steps_of(reaction) for reaction in reactions]
         vectors = SentenceVectors(

@@ -68,7 +68,8 @@ class Sample:
 class TextPosterior:
     """The functions of the module's docstring with their weights, all of them arrays.
 
-    `sharpness` multiplies t and k where J is made: the ridge that keeps them from over-fitting also makes them timid.
+    Where feedback is read, `boldness` multiplies u, and `sharpness` t and k (`tacit.text.small.calibration`). Choices
+    are made by f as it was fitted.
     """
 
     affinity: Affinity
@@ -78,11 +79,12 @@ class TextPosterior:
     feedback_weights: FloatArray
     profile_projection: Projection
     profile_weights: FloatArray
-    sharpness: float
+    boldness: float = 1.0
+    sharpness: float = 1.0
 
-    def fits(self, sample: Sample) -> FloatArray:
-        """Return softmax_a(u), (n, K)."""
-        scores = self.affinity.scores(sample.match, sample.said, sample.items, sample.offer)
+    def fits(self, sample: Sample, boldness: float = 1.0) -> FloatArray:
+        """Return softmax_a(u), (n, K), u multiplied by the boldness."""
+        scores = boldness * self.affinity.scores(sample.match, sample.said, sample.items, sample.offer)
         return np.asarray(softmax(np.where(sample.mask, scores, -np.inf), axis=1))
 
     def goodness(self, sample: Sample) -> FloatArray:
@@ -107,12 +109,13 @@ class TextPosterior:
 
     def predict(self, sample: Sample) -> FloatArray:
         """Return h(x, y, s), (n, K)."""
-        return bayes(self.rewards(sample), self.ratios(sample), sample.mask)
+        f = self.goodness(sample)[:, None] * self.fits(sample, self.boldness)
+        return bayes(f, self.ratios(sample), sample.mask)
 
     @property
     def as_fitted(self) -> TextPosterior:
-        """Return the posterior without the sharpness that J is given: its probabilities are the calibrated ones."""
-        return replace(self, sharpness=1.0)
+        """Return the posterior whose feedback is read as boldly as it was fitted."""
+        return replace(self, boldness=1.0, sharpness=1.0)
 
     def confidence(self, sample: Sample) -> FloatArray:
         """Return the probability of the likelier reward of the candidate taken, (n,): at least 1/2."""
@@ -121,8 +124,9 @@ class TextPosterior:
 
     def rewarded(self, sample: Sample) -> FloatArray:
         """Return how likely the candidate taken was rewarded, given the feedback, (n,)."""
-        f = self.rewards(sample)[np.arange(len(sample)), sample.taken]
-        return np.asarray(f / (f + (1 - f) * np.exp(-self.as_fitted.ratios(sample))))
+        fits = self.fits(sample, self.boldness)[np.arange(len(sample)), sample.taken]
+        f = self.goodness(sample) * fits
+        return np.asarray(f / (f + (1 - f) * np.exp(-self.ratios(sample))))
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it."""
@@ -140,8 +144,8 @@ class TextPosterior:
             projection = Projection.from_state(saved.part(f"{part}_projection"))
             weights = saved.floats(f"{part}_weights", (projection.size + 1,))
             parts |= {f"{part}_projection": projection, f"{part}_weights": weights}
-        affinity, sharpness = Affinity.from_state(saved.part("affinity")), saved.number("sharpness", 0)
-        return cls(affinity=affinity, sharpness=sharpness, **parts)
+        parts |= {name: saved.number(name, 0) for name in ("boldness", "sharpness")}
+        return cls(affinity=Affinity.from_state(saved.part("affinity")), **parts)
 
 
 def log_odds_plain(profile: FloatArray, projection: Projection, weights: FloatArray) -> FloatArray:

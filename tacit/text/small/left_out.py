@@ -1,0 +1,96 @@
+"""Reactions are read by a fit that did not see them.
+
+What fits is learned from feedback: where remarks overlap, a candidate that was praised by chance is held to be right
+*because* it was praised, and its label would be sure of itself. So a reaction that a model was fitted to is read with
+the rewards of a fit that left it out; one that it has never met, with those of the whole. What feedback means has few
+weights, and is that of the whole for both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tacit.base.arrays import FloatArray, IntArray
+from tacit.base.saved import Saved
+from tacit.text.conversation import Reaction
+from tacit.text.small.posterior import TextPosterior
+
+NEVER_MET = -1
+"""In place of a part."""
+DIGEST = 52
+"""Bits of a digest: two of 20,000 reactions are alike with a chance of 1 in 20 million."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Fits that each left a part of the reactions out.
+
+    `digests` (n,) of the reactions, in order, and the part of each, `parts` (n,); `weights` (P, m) of what fits, each
+    row fitted without that part.
+    """
+
+    digests: IntArray
+    parts: IntArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, reactions: Sequence[Reaction], weights: FloatArray) -> LeftOut:
+        """Return the fits of which the one of row p left every P-th reaction out, from the p-th on."""
+        digests, firsts = np.unique([reaction_number(reaction) for reaction in reactions], return_index=True)
+        return cls(digests, firsts % len(weights), weights)
+
+    def parts_of(self, reactions: Sequence[Reaction]) -> IntArray:
+        """Return the part that each reaction was left out with, (n,); `NEVER_MET` of others."""
+        asked = np.array([reaction_number(reaction) for reaction in reactions], np.int64)
+        places = np.minimum(np.searchsorted(self.digests, asked), len(self.digests) - 1)
+        return np.where(self.digests[places] == asked, self.parts[places], NEVER_MET)
+
+    def readers(
+        self, whole: TextPosterior, reactions: Sequence[Reaction]
+    ) -> Iterator[tuple[IntArray, TextPosterior]]:
+        """Yield rows of reactions, and the posterior that they are read by."""
+        parts = self.parts_of(reactions)
+        for part in np.unique(parts):
+            rows = np.flatnonzero(parts == part)
+            yield rows, whole if part == NEVER_MET else put_weights(whole, self.weights[part])
+
+    def to_tree(self) -> dict[str, Any]:
+        """Return arrays that `from_tree` reads."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_tree(cls, tree: Mapping[str, Any], whole: TextPosterior) -> LeftOut:
+        """Return what `to_tree` described, of fits that have the weights of a posterior."""
+        saved = Saved.of(tree)
+        weights = saved.floats("weights", (None, sum(each.size for each in fitting_weights(whole))))
+        digests = saved.indices("digests", 1 << DIGEST)
+        saved.check(len(weights) > 0 and len(digests) > 0, "digests", "of one reaction and one fit at least")
+        parts = saved.wholes("parts", (len(digests),), high=len(weights) - 1)
+        return cls(digests, parts, weights)
+
+
+def reaction_number(reaction: Reaction) -> int:
+    """Return a number of a reaction that others have with hardly any chance."""
+    choice = reaction.choice
+    told = [choice.conversation.to_json(), choice.candidates, choice.action, reaction.feedback]
+    digest = hashlib.sha256(json.dumps(told).encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - DIGEST)
+
+
+def fitting_weights(posterior: TextPosterior) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the weights of what fits: those of match, W and state."""
+    return posterior.affinity.echo, posterior.affinity.weights, posterior.state_weights
+
+
+def put_weights(posterior: TextPosterior, weights: FloatArray) -> TextPosterior:
+    """Return a posterior with other weights of what fits, (m,)."""
+    echo, W, _ = fitting_weights(posterior)
+    echo, W_flat, state = np.split(weights, [echo.size, echo.size + W.size])
+    affinity = replace(posterior.affinity, echo=echo, weights=W_flat.reshape(W.shape))
+    return replace(posterior, affinity=affinity, state_weights=state)

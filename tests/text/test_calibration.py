@@ -1,0 +1,49 @@
+"""How boldly feedback is read: scales that reactions left out ask for, and what fits as they are would have said."""
+
+import numpy as np
+import pytest
+from text_posteriors import world
+
+from tacit.text.small import calibration
+from tacit.text.small.calibration import Scales, calibrate, foretell
+from tacit.text.small.climbing import FittingSettings
+from tacit.text.small.cross_fitting import foretell_rewards
+from tacit.text.small.fitting import choose_start, fit_frame, make_design
+from tacit.text.small.likelihood import rewards_of_taken
+
+SETTINGS = FittingSettings()
+
+
+@pytest.fixture(scope="module")
+def trial():
+    sample, reward = world(300, noise=0.45, echoes=False)
+    design = make_design(sample, fit_frame(sample, SETTINGS))
+    return design, choose_start(design, SETTINGS, None), reward
+
+
+def test_each_reaction_is_foretold_by_the_fit_that_left_it_out(trial):
+    design, chosen, _ = trial
+    parts = [np.arange(len(design)) % len(chosen.fits) == n for n in range(len(chosen.fits))]
+    np.testing.assert_array_equal(
+        foretell(design, chosen.fits, 1.0), foretell_rewards(design, parts, chosen.fits)
+    )
+    of_itself = rewards_of_taken(design, chosen.fits[0])[0]
+    assert not np.allclose(foretell(design, chosen.fits, 1.0), of_itself)
+
+
+def test_rewards_that_say_too_much_are_toned_down(trial):
+    """Fits made five times as bold as they were are read a fifth as boldly, or nearly."""
+    design, chosen, _ = trial
+    n = design.fitting - design.state.shape[1]
+    bold = [np.concatenate([5 * fit[:n], fit[n:]]) for fit in chosen.fits]
+    as_fitted = calibrate(design, chosen.start.weights, chosen.fits)
+    assert calibrate(design, chosen.start.weights, bold).boldness < as_fitted.boldness
+
+
+def test_reading_stays_as_it_was_fitted_unless_reactions_ask_for_more(trial, monkeypatch):
+    """The control takes the very best pair, which is another."""
+    design, chosen, _ = trial
+    monkeypatch.setattr(calibration, "AS_LIKELY", 1e6)
+    assert calibrate(design, chosen.start.weights, chosen.fits) == Scales()
+    monkeypatch.setattr(calibration, "AS_LIKELY", 0.0)
+    assert calibrate(design, chosen.start.weights, chosen.fits) != Scales()
