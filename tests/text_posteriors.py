@@ -42,4 +42,6 @@ def world(n=400, seed=0, personal=False, sign=1.0, noise=0.3, echoes=True, explo
     profile = 0.2 * chance.standard_normal((n, 6)) if personal else np.zeros((n, 6))
     profile[:, 1] += plain * personal
     mask = np.ones((n, 5), bool)
-    return Sample(match, mask, offer, items, said, state, reading, profile, taken, likely), reward
+    return Sample(
+        match, mask, offer, items, said, state, reading, profile, taken, likely, np.zeros(n)
+    ), reward

@@ -41,10 +41,18 @@ UNTESTED = Finding(
     "info",
     "",
     "Whether people react to the outcome alone, or to what was said whatever came of it (Assumption 2.1), is tested "
-    "for text in one way at most: whether feedback is like the candidate that came before it. Theta and M are not "
-    "estimated, but taken to be 0.9 and 1.",
+    "for text in one way at most: whether feedback is like the candidate that came before it.",
     "Read some of the sentences that were decoded, and check that they speak of the outcome.",
 )
+SEVERAL = 1.2
+"""M above which more than one candidate pleases."""
+BOUNDS = {
+    "gain": (-math.inf, math.inf),
+    "echo": (-math.inf, math.inf),
+    "chance": (0.0, 1.0),
+    "theta": (0.0, 1.0),
+}
+"""What may be saved of evidence; all else is at least 0."""
 
 
 class Evidence(NamedTuple):
@@ -55,7 +63,8 @@ class Evidence(NamedTuple):
     fit was looked at once. `chance` is how likely choices drawn anew go with feedback as well as those taken did
     (`tacit.text.small.redrawing`); 0 where none could be drawn, and standard errors are all there is. `echo` is what is
     won beyond that by staking on candidates that feedback is like (`tacit.text.small.echoing`), with its standard
-    error: 0 and 0 where nobody looked.
+    error: 0 and 0 where nobody looked. `theta` and `M`, with their standard errors, and the number of `candidates`
+    (`tacit.text.small.gauging`) are 0 where they are not known.
     """
 
     gain: float
@@ -64,20 +73,24 @@ class Evidence(NamedTuple):
     echo: float = 0.0
     echo_error: float = 0.0
     chance: float = 0.0
+    theta: float = 0.0
+    theta_error: float = 0.0
+    M: float = 0.0
+    M_error: float = 0.0
+    candidates: float = 0.0
 
     @staticmethod
     def from_state(saved: Saved, name: str) -> Evidence | None:
-        """Return the evidence that was saved under a name as six numbers, None if None was."""
+        """Return the evidence that was saved under a name as a list of numbers, None if None was."""
         if not saved.has(name):
             return None
-        entries = saved.entries(name)
-        saved.check(
-            len(entries) == 6, name, "a gain, its error, a number of looks, an echo, its error and a chance"
-        )
-        error, echo_error = entries.number("1", 0, math.inf), entries.number("4", 0, math.inf)
-        chance = entries.number("5", 0, 1)
-        return Evidence(
-            entries.number("0"), error, entries.whole("2"), entries.number("3"), echo_error, chance
+        entries, fields = saved.entries(name), Evidence._fields
+        saved.check(len(entries) == len(fields), name, f"{len(fields)} numbers: {', '.join(fields)}")
+        return Evidence._make(
+            entries.whole(str(n))
+            if field == "looks"
+            else entries.number(str(n), *BOUNDS.get(field, (0, math.inf)))
+            for n, field in enumerate(fields)
         )
 
     @property
@@ -104,16 +117,15 @@ class Evidence(NamedTuple):
     def needed(self) -> float:
         """Return how many standard errors the gain must exceed 0 by.
 
-        Where choices were drawn anew, as many as one look at the best of several fits asks for. Elsewhere the looks
-        share `LEVEL` as 1/2, 1/6, 1/12 ...
+        Where choices were drawn anew, as many as one look asks for: it is they who show that feedback tells anything.
+        Elsewhere the looks at the best of several fits share `LEVEL` as 1/2, 1/6, 1/12 ...
 
         >>> round(Evidence(0.1, 0.01, looks=1).needed, 2), round(Evidence(0.1, 0.01, looks=10).needed, 2)
         (2.81, 3.91)
         """
-        if not self.looks:
+        if not self.looks or self.chance:
             return BEYOND_CHANCE
-        looks = 1 if self.chance else self.looks
-        return float(-ndtri(LEVEL / TRIALS / (looks * (looks + 1))))
+        return float(-ndtri(LEVEL / TRIALS / (self.looks * (self.looks + 1))))
 
 
 def level_of(look: int) -> float:
@@ -159,6 +171,7 @@ def find_evidence(evidence: Evidence | None) -> Iterator[Finding]:
         return
     told = told_by(evidence)
     yield from find_echo(evidence)
+    yield from find_constants(evidence)
     if evidence.found:
         yield Finding(
             "feedback-tells",
@@ -209,3 +222,63 @@ def find_echo(evidence: Evidence) -> Iterator[Finding]:
         "Find out the outcome of some episodes and hold them against what was decoded, or ask for feedback that is "
         "about the outcome alone.",
     )
+
+
+def find_constants(evidence: Evidence) -> Iterator[Finding]:
+    """Yield what theta, M and sigma are found to be, where feedback tells anything and they are known.
+
+    >>> told = Evidence(0.2, 0.01, theta=0.9, theta_error=0.01, M=1.8, M_error=0.1, candidates=4.0)
+    >>> [(f.code, f.severity) for f in find_constants(told)]
+    [('several-please', 'caution')]
+    """
+    known = estimate_intervals(evidence)
+    if not evidence.found or known is None:
+        return
+    theta, M, sigma = known["theta"], known["M"], known["sigma"]
+    told = (
+        f"where one candidate is held to be right it pleases in {theta[0]:.2f} [{theta[1]:.2f}, {theta[2]:.2f}] of "
+        f"cases (theta), and {M[0]:.2f} [{M[1]:.2f}, {M[2]:.2f}] of {evidence.candidates:.1f} please (M); sigma = "
+        f"theta (K - M) / M is {sigma[0]:.2f} [{sigma[1]:.2f}, {sigma[2]:.2f}]"
+    )
+    if M[1] > SEVERAL:
+        yield Finding(
+            "several-please",
+            "caution",
+            "",
+            f"By what is read of reactions left out of the fit, {told}: more than one candidate pleases, and the model "
+            "of conversations holds one to be right.",
+            "Offer candidates of which one is right, or take decoded rewards of the others for too low.",
+        )
+        return
+    yield Finding(
+        "constants-estimated",
+        "info",
+        "",
+        f"By what is read of reactions left out of the fit, {told} (Assumption 2.3).",
+        "Nothing needs to be done.",
+    )
+
+
+def estimate_intervals(evidence: Evidence) -> dict[str, tuple[float, float, float]] | None:
+    """Return theta, M and sigma, each (estimate, low, high) with a confidence of 0.95; None if they are not known.
+
+    That theta and M go together is left out of sigma's error, which is the larger for it.
+
+    >>> estimate_intervals(Evidence(0.2, 0.01, theta=1.0, M=1.0, candidates=4.0))["sigma"]
+    (3.0, 3.0, 3.0)
+    """
+    theta, M, K = evidence.theta, evidence.M, evidence.candidates
+    if not M:
+        return None
+    sigma = theta * (K - M) / M
+    sigma_error = math.hypot((K - M) / M * evidence.theta_error, theta * K / M**2 * evidence.M_error)
+
+    def interval(value: float, error: float, high: float) -> tuple[float, float, float]:
+        away = BEYOND_CHANCE * error
+        return value, max(value - away, 0.0), min(value + away, high)
+
+    return {
+        "theta": interval(theta, evidence.theta_error, 1.0),
+        "M": interval(M, evidence.M_error, K),
+        "sigma": interval(sigma, sigma_error, math.inf),
+    }

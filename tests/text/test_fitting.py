@@ -130,14 +130,14 @@ def test_what_goes_with_what_is_learned_where_nothing_echoes(personal):
     """Feedback alone says which item a request wants; where it is shuffled, choices are as good as chance."""
     sample, _ = world(800, personal=personal, echoes=False)
     fresh, reward = world(500, seed=1, personal=personal, echoes=False)
-    posterior, evidence, _ = fit_text_posterior(sample, SETTINGS)
+    posterior, evidence, _, _ = fit_text_posterior(sample, SETTINGS)
     assert evidence.found
     assert wins(posterior, fresh) > 0.9
     rewarded = posterior.rewarded(fresh)
     assert rewarded[reward].mean() > 0.85
     assert rewarded[~reward].mean() < 0.1
     order = np.random.default_rng(0).permutation(800)
-    lost, control, _ = fit_text_posterior(replace(sample, reading=sample.reading[order]), SETTINGS)
+    lost, control, _, _ = fit_text_posterior(replace(sample, reading=sample.reading[order]), SETTINGS)
     assert not control.found
     assert wins(lost, fresh) < 0.4
 
@@ -197,7 +197,7 @@ def wins(posterior, sample):
 
 def test_known_rewards_take_the_place_of_feedback():
     sample, reward = world(500, echoes=False)
-    posterior, evidence, _ = fit_text_posterior(sample, SETTINGS, reward.astype(float))
+    posterior, evidence, _, _ = fit_text_posterior(sample, SETTINGS, reward.astype(float))
     assert evidence is None
     assert wins(posterior, sample) > 0.9
 

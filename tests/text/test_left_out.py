@@ -42,7 +42,7 @@ def test_a_reaction_is_known_again_by_what_was_said_and_done(left_out):
 
 def test_it_is_read_with_the_rewards_of_a_fit_that_left_it_out(fitted, left_out):
     """Others are read by the whole; what is meant, and how boldly, is that of the whole for all."""
-    _, (whole, _, weights) = fitted
+    _, (whole, _, weights, _) = fitted
     reactions = [reaction(n) for n in (3, 90, 4)]
     readers = {int(row): reader for rows, reader in left_out.readers(whole, reactions) for row in rows}
     assert readers[1] is whole
@@ -55,7 +55,7 @@ def test_it_is_read_with_the_rewards_of_a_fit_that_left_it_out(fitted, left_out)
 
 
 def test_fits_that_leave_out_are_not_the_whole(fitted):
-    sample, (whole, _, weights) = fitted
+    sample, (whole, _, weights, _) = fitted
     assert len({put_weights(whole, row).rewards(sample).tobytes() for row in weights}) == len(weights)
 
 
@@ -65,7 +65,7 @@ def test_rewards_are_read_better_than_by_a_fit_that_saw_the_reactions(personal):
     left_out, seen = [], []
     for seed in range(2):
         sample, reward = world(500, seed=seed, personal=personal, noise=0.5, echoes=False)
-        whole, _, weights = fit_text_posterior(sample, SETTINGS, leaves_out=True)
+        whole, _, weights, _ = fit_text_posterior(sample, SETTINGS, leaves_out=True)
         read = np.zeros(len(sample))
         for part, row in enumerate(weights):
             rows = np.arange(part, len(sample), len(weights))

@@ -126,7 +126,8 @@ def compare_shuffles(meanings: TextMeanings, sample: Sample) -> tuple[Evidence, 
     some = np.zeros(len(sample), np.bool_)
     some[generator.permutation(len(sample))[:COMPARED]] = True
     part = sample.part(some)
-    dealt = [replace(part, reading=generator.permutation(part.reading)) for _ in range(SHUFFLES)]
+    orders = [generator.permutation(len(part)) for _ in range(SHUFFLES)]
+    dealt = [replace(part, reading=part.reading[order], sounds=part.sounds[order]) for order in orders]
     found = [fit_text_posterior(each, settings).evidence for each in (part, *dealt)]
     compared, *shuffled = (each for each in found if each is not None)
     return compared, tuple(shuffled)

@@ -23,7 +23,7 @@ from tacit.offline.text.kind import TEXT
 from tacit.offline.text.meanings import TextMeanings, Weighed
 from tacit.problem.layout import COUNTS
 from tacit.text.conversation import Reaction
-from tacit.text.evidence import UNTESTED, Evidence, find_evidence
+from tacit.text.evidence import UNTESTED, Evidence, estimate_intervals, find_evidence
 from tacit.text.small.model import SmallModel
 from tacit.text.small.sampling import uniform_weights
 from tacit.text.small.separation import find_separation
@@ -120,7 +120,7 @@ class TextFitting:
         weighed: Weighed,
         unread: tuple[Finding, ...],
     ) -> Certificate:
-        """Return what the model rests on; text has no places, and its constants are given, not estimated."""
+        """Return what the model rests on; text has no places."""
         reactions = teaching.known.rows
         effective = effective_size(uniform_weights(reactions))
         uniform = float(np.mean([1 - 1 / len(reaction.choice.candidates) for reaction in reactions]))
@@ -142,7 +142,7 @@ class TextFitting:
             left_out=dict(teaching.left_out) | ({"beyond the sample that is kept": more} if more else {}),
             problems=self.request.rules_broken,
             losses=(uniform - evidence.gain, uniform),
-            constants=None,
+            constants=estimate_intervals(evidence) if evidence.found else None,
             places=(),
             findings=worst_first(findings),
         )

@@ -188,6 +188,7 @@ def make_head_design(features: Features, begun: Begun) -> Design:
         begun.profiled,
         begun.taken,
         begun.chance,
+        np.zeros(len(begun)),
     )
 
 

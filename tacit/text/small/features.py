@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tacit.base.arrays import Float32Array
+from tacit.base.arrays import Float32Array, FloatArray
 from tacit.text.conversation import Conversation
 from tacit.text.model import FitProgress
 from tacit.text.small.cache import EncodingCache, key_of
 from tacit.text.small.emoji import spell_emoji
 from tacit.text.small.encoder import Encoder, Words
 from tacit.text.small.matching import match_features
+from tacit.text.small.sounding import KIND, UNKIND, sound_of
 
 CHUNK = 256
 """Choices (or texts) encoded before they are kept: an interruption loses no more."""
@@ -31,6 +32,7 @@ class TextFeatures:
     def __init__(self, encoder: Encoder, cache: EncodingCache) -> None:
         self.encoder, self.cache = encoder, cache
         self._kept: dict[str, Words] = {}
+        self._heard: tuple[FloatArray, FloatArray] | None = None
 
     def match(self, pairs: Sequence[Pair], progress: FitProgress | None = None) -> list[Float32Array]:
         """Return for each pair how well its candidates fit, one (K, F) each; see `tacit.text.small.matching`."""
@@ -44,6 +46,13 @@ class TextFeatures:
     def reactions(self, texts: Sequence[str], progress: FitProgress | None = None) -> Float32Array:
         """Return what reactions say of how people feel, (n, e)."""
         return self._vectors("reaction", texts, self.encoder.reactions, "reading feedback", progress)
+
+    def sounds(self, readings: FloatArray) -> FloatArray:
+        """Return how kind reactions that were read (n, e) sound, (n,); see `tacit.text.small.sounding`."""
+        if self._heard is None:
+            kind, unkind = self.reactions(KIND), self.reactions(UNKIND)
+            self._heard = kind.astype(np.float64), unkind.astype(np.float64)
+        return sound_of(readings, *self._heard)
 
     def profiles(self, texts: Sequence[str], progress: FitProgress | None = None) -> Float32Array:
         """Return what profiles say of people, (n, e); zeros for an empty one."""

@@ -9,6 +9,7 @@ h_a / p_a - 1 is what a stake of 1 would win. That feedback tells anything at al
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from tacit.text.small.affinity import Affinity, Projection, fit_components, fit_
 from tacit.text.small.calibration import Scales, calibrate
 from tacit.text.small.climbing import FittingSettings, climb_rewards, climb_weights
 from tacit.text.small.cross_fitting import Trial, try_start
+from tacit.text.small.gauging import Gauge, gauge_rewards
 from tacit.text.small.likelihood import Design
 from tacit.text.small.posterior import Sample, TextPosterior
 from tacit.text.small.redrawing import weigh_redraws
@@ -46,11 +48,13 @@ class FittedText(NamedTuple):
     """A posterior, and the evidence that feedback tells anything, None where rewards were told.
 
     `left_out` (P, m): the weights of what fits, each row fitted without every P-th reaction; nothing if not asked for.
+    `gauge`: theta and M, not known where rewards were told.
     """
 
     posterior: TextPosterior
     evidence: Evidence | None
     left_out: FloatArray | None = None
+    gauge: Gauge = Gauge()
 
 
 def fit_text_posterior(
@@ -76,8 +80,12 @@ def fit_text_posterior(
     evidence = weigh_won(design, frame, chosen.won, looks) if looks and rewards is None else None
     part = design.part(chosen.rows)
     scales = calibrate(part, weights, chosen.fits) if rewards is None else Scales()
+    posterior = make_posterior(frame, design, weights, scales)
     left_out = fit_left_out(design, chosen, settings, rewards) if leaves_out else None
-    return FittedText(make_posterior(frame, design, weights, scales), evidence, left_out)
+    gauge = Gauge()
+    if rewards is None:
+        gauge = gauge_rewards(posterior, sample.part(chosen.rows), fitting_rows(design, chosen.fits))
+    return FittedText(posterior, evidence, left_out, gauge)
 
 
 def fit_left_out(
@@ -86,7 +94,12 @@ def fit_left_out(
     """Return the weights of what fits, (P, m), each row fitted without every P-th reaction."""
     if len(chosen.rows) < len(design):
         chosen = try_start(design, chosen.start, chosen.ridge, settings, rewards, hasty=True)
-    return np.array([fit[: design.fitting] for fit in chosen.fits])
+    return fitting_rows(design, chosen.fits)
+
+
+def fitting_rows(design: Design, fits: Sequence[FloatArray]) -> FloatArray:
+    """Return the weights of what fits alone, (P, m)."""
+    return np.array([fit[: design.fitting] for fit in fits])
 
 
 def weigh_won(design: Design, frame: Frame, won: FloatArray, looks: int) -> Evidence:
@@ -125,6 +138,7 @@ def make_design(sample: Sample, frame: Frame) -> Design:
         sample.profiled,
         sample.taken,
         sample.chance,
+        sample.sounds,
     )
 
 

@@ -38,6 +38,7 @@ class Design:
     profiled: BoolArray
     taken: IntArray
     chance: FloatArray
+    sounds: FloatArray
 
     def __len__(self) -> int:
         return len(self.taken)

@@ -34,6 +34,7 @@ from tacit.text.small.left_out import LeftOut
 from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample, TextPosterior
 from tacit.text.small.sampling import ROLES, TOP, SentenceVectors, make_sample, steps_of, texts_of
+from tacit.text.small.sounding import KIND, UNKIND
 from tacit.text.small.values import StepValue, fit_value
 
 
@@ -90,7 +91,7 @@ class SmallModel:
         texts = (text for talk, offered in pairs for text in (*texts_of(talk), *offered))
         self.features.sentences(unique(text for text in (*texts, *feedback) if text), progress)
         self.features.profiles([pair[0].context.profile for pair in pairs], progress)
-        self.features.reactions(unique(feedback), progress)
+        self.features.reactions(unique((*feedback, *KIND, *UNKIND)), progress)
 
     def score(self, conversation: Conversation, candidates: Sequence[str]) -> FloatArray:
         """Return how likely each candidate leads to a reward, (K,); the same for all before anything was learned."""
@@ -144,14 +145,15 @@ class SmallModel:
         model.looks += 1
         found = self.evidence if self.evidence is not None and self.evidence.found else None
         looks = model.looks if found is None else 0
-        model.fitted, evidence, left_out = fit_text_posterior(
+        model.fitted, evidence, left_out, gauge = fit_text_posterior(
             sample, self.settings.fitting, known, looks, leaves_out
         )
         model.left_out = None if left_out is None else LeftOut.of(reactions, left_out)
         model.evidence = found or evidence
         if model.evidence is not None and known is None:
             said = [each.feedback for each in reactions]
-            model.evidence = model._with_echo(model.evidence, model.fitted, sample, said)
+            evidence = model._with_echo(model.evidence, model.fitted, sample, said)
+            model.evidence = evidence._replace(**gauge._asdict())
         model.values = model._fit_values(reactions, sample, known)
         return model
 

@@ -37,7 +37,8 @@ class Sample:
     `match` (n, K, F) and `mask` (n, K): how well candidates fit by their words, and which there are; `offer` (n, K):
     which rows of `items` (C, D), the candidates' vectors; `said` (n, R, D) vectors of what was said, zeros where
     nothing was; `state` (n, S) of the conversation; `reading` (n, E) of the feedback; `profile` (n, E), zeros where
-    there is none; `taken` (n,) and the probability of that, `chance` (n,).
+    there is none; `taken` (n,) and the probability of that, `chance` (n,); `sounds` (n,) how kind the feedback sounds,
+    zeros where nothing was heard.
     """
 
     match: FloatArray
@@ -50,6 +51,7 @@ class Sample:
     profile: FloatArray
     taken: IntArray
     chance: FloatArray
+    sounds: FloatArray
 
     def __len__(self) -> int:
         return len(self.taken)

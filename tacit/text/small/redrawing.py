@@ -7,9 +7,9 @@ none of m draws goes with feedback as well, that had a chance of 1 / (m + 1). Wh
 
     sum over i, j of  k(y_i, y_j) c(s_i, s_j) z_i·z_j        z_i what was taken, less the mean of what was on offer
 
-with feedback as it is read and with each person as contrary as they say the commoner kind of thing; z matches of words,
-c = 1, or candidates' components, all made alike, c = 1 (some please everybody) or those of the request, the answers or
-the profile. The largest of these measures counts, each by its own spread among draws.
+with feedback as it is read, as it sounds, and with each person as contrary as they say the commoner kind of thing;
+z matches of words, c = 1, or candidates' components, all made alike, c = 1 (some please everybody) or those of the
+request, the answers or the profile. The largest of these measures counts, each by its own spread among draws.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from tacit.base.arrays import Float32Array, FloatArray, IntArray
 from tacit.text.small.likelihood import Design, believed_of
 from tacit.text.small.posterior import log_ratio
-from tacit.text.small.starts import contrary, first_weights, read_as
+from tacit.text.small.starts import contrary, first_weights, read_as, sounding_kind
 
 FEWEST_UNIFORM = 20
 """Uniform choices below which nothing is drawn anew."""
@@ -109,13 +109,14 @@ def make_measure(alike: Sequence[FloatArray], offered: FloatArray, design: Desig
 
 
 def read_remarks(design: Design) -> Iterator[FloatArray]:
-    """Yield feedback as numbers (n, E): leading components above all; and what it means from contrary people."""
+    """Yield feedback as numbers (n, E): leading components, how kind it sounds, what it means from contrary people."""
     reading = design.reading[:, :-1] - design.reading[:, :-1].mean(axis=0)
     yield reading * reading.std(axis=0)
+    if design.sounds.any():
+        yield (design.sounds - design.sounds.mean())[:, None]
     if design.profiled.any():
-        leading = np.zeros(design.reading.shape[1])
-        leading[0] = 1.0
-        believed = believed_of(design, contrary(design, read_as(design, first_weights(design, 0.0), leading)))
+        kind = read_as(design, first_weights(design, 0.0), sounding_kind(design))
+        believed = believed_of(design, contrary(design, kind))
         ratio = log_ratio(believed.ratio, np.log(believed.plain) - np.log1p(-believed.plain))
         yield (ratio - ratio.mean())[:, None]
 

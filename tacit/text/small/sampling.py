@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import Float32Array, FloatArray
-from tacit.text.conversation import Choice, Conversation, Reaction
+from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction
 from tacit.text.model import FitProgress
 from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.matching import FEATURES
@@ -79,9 +79,12 @@ def make_sample(
     offer = np.zeros(mask.shape, np.int64)
     offer[mask] = [row for choice in choices for row in vectors.rows(choice.candidates)]
     profiles = [choice.conversation.context.profile for choice in choices]
-    reading = np.zeros((len(reactions), features.encoder.reading_size), np.float32)
+    reading, sounds = np.zeros((len(choices), features.encoder.reading_size)), np.zeros(len(choices))
     if heard:
-        reading = features.reactions([reaction.feedback for reaction in reactions], progress)
+        remarks = [reaction.feedback for reaction in reactions]
+        reading = features.reactions(remarks, progress).astype(np.float64)
+        spoke = np.array([remark != NO_REMARK for remark in remarks])
+        sounds[spoke] = features.sounds(reading[spoke])
     return Sample(
         match,
         mask,
@@ -89,10 +92,11 @@ def make_sample(
         vectors.table,
         np.array([vectors.said(choice.conversation) for choice in choices]),
         np.array([state_of(rows, c.conversation, vectors) for rows, c in zip(matches, choices, strict=True)]),
-        reading.astype(np.float64),
+        reading,
         features.profiles(profiles, progress).astype(np.float64),
         np.array([choice.action for choice in choices]),
         np.array([choice.probability for choice in choices]),
+        sounds,
     )
 
 

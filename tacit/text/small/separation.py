@@ -32,7 +32,8 @@ def find_separation(
     """Yield that readings do not separate what the words of the remarks (n,) do; nothing where feedback was found."""
     if evidence is None or evidence.found:
         return
-    by_words = fit_text_posterior(replace(sample, reading=read_words(remarks)), settings).evidence
+    by_its_words = replace(sample, reading=read_words(remarks), sounds=np.zeros(len(sample)))
+    by_words = fit_text_posterior(by_its_words, settings).evidence
     if by_words is None or not by_words.found:
         return
     yield Finding(

@@ -1,9 +1,10 @@
 """Where fits of the text posterior begin: the likelihood has several summits, and each start leads to one.
 
-What echoes the request is right, and remarks go with that; the remarks' leading component is kindness, or unkindness;
-or each person is as contrary as they say the commoner kind of thing, since rewards are the minority. That they are
-where candidates are taken evenly, and no longer where a policy takes the right ones: so who is contrary is read off
-choices that were no likelier than chance, and the fit is made to these before it is made to all.
+What echoes the request is right, and remarks go with that, or mean what they sound like; or nothing is known of what
+is right, and the remarks' leading component is kindness, or unkindness, or they mean what they sound like; or each
+person is as contrary as they say the commoner kind of thing, since rewards are the minority. That they are where
+candidates are taken evenly, and no longer where a policy takes the right ones: so who is contrary is read off choices
+that were no likelier than chance, and the fit is made to these before it is made to all.
 """
 
 from __future__ import annotations
@@ -42,16 +43,33 @@ def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
         return [Start(echo, echo), Start(nothing, nothing)]
     f, _ = rewards_of_taken(design, echo)
     going_along = regress_ridge(design.reading, f - f.mean())
-    leading = np.zeros(design.reading.shape[1])
-    leading[0] = 1.0
-    placed = [(echo, going_along), (echo, leading), (nothing, leading), (nothing, -leading)]
+    leading, kind = leading_reading(design), sounding_kind(design)
+    placed = [(echo, going_along), (nothing, leading), (nothing, -leading)]
     starts = [Start(read_as(design, centre, along), centre, evenly=True) for centre, along in placed]
+    starts += [
+        Start(held, held, evenly=True)
+        for held in (read_as(design, echo, kind), read_as(design, nothing, kind))
+    ]
     if design.profiled.any():
         starts += [
-            Start(contrary(design, read_as(design, centre, leading)), centre, evenly=True)
+            Start(contrary(design, read_as(design, centre, kind)), centre, evenly=True)
             for centre in (echo, nothing)
         ]
     return starts
+
+
+def leading_reading(design: Design) -> FloatArray:
+    """Return the direction in which readings vary most, (E + 1,)."""
+    leading = np.zeros(design.reading.shape[1])
+    leading[0] = 1.0
+    return leading
+
+
+def sounding_kind(design: Design) -> FloatArray:
+    """Return the direction of readings that sound kind, (E + 1,); the leading one where nothing sounds at all."""
+    if not design.sounds.any():
+        return leading_reading(design)
+    return regress_ridge(design.reading, design.sounds - design.sounds.mean())
 
 
 def taken_evenly(design: Design) -> BoolArray:

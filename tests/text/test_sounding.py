@@ -1,0 +1,92 @@
+"""How kind remarks sound: of remarks that nobody listed, and what it is worth to a fit where few are pleased."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from text_posteriors import world
+
+from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction, TextContext
+from tacit.text.small.cache import EncodingCache
+from tacit.text.small.climbing import FittingSettings
+from tacit.text.small.encoder import bundled_encoder
+from tacit.text.small.features import TextFeatures
+from tacit.text.small.fitting import fit_frame, fit_text_posterior, make_design
+from tacit.text.small.sampling import make_sample
+from tacit.text.small.sounding import KIND, UNKIND, sound_of
+from tacit.text.small.starts import leading_reading, sounding_kind
+
+SETTINGS = FittingSettings()
+PLEASED = ("Brilliant, that sorted it.", "Lovely, cheers!", "Spot on.", "You saved my day.")
+DISPLEASED = ("Useless.", "Why would I want that?", "Try again.", "Not even close.")
+
+
+@pytest.fixture(scope="module")
+def features():
+    return TextFeatures(bundled_encoder(), EncodingCache(None))
+
+
+def few_pleased(n=150, seed=0):
+    """Return a sample in which people differ more in how they are displeased than in whether, and its rewards."""
+    sample, reward = world(n, seed, noise=0.2, echoes=False)
+    chance = np.random.default_rng([7, seed])
+    reading = sample.reading.copy()
+    for column in (1, 2, 3):
+        reading[~reward, column] += 3.0 * chance.standard_normal((~reward).sum())
+    return replace(sample, reading=reading), reward
+
+
+def test_remarks_that_nobody_listed_sound_as_they_are_meant(features):
+    kind, unkind = (features.sounds(features.reactions(each).astype(float)) for each in (PLEASED, DISPLEASED))
+    assert not set(PLEASED + DISPLEASED) & set(KIND + UNKIND)
+    assert kind.min() > unkind.max()
+
+
+def test_listed_remarks_lie_a_half_to_either_side(features):
+    heard = features.sounds(features.reactions(KIND + UNKIND).astype(float))
+    assert heard[: len(KIND)].mean() == pytest.approx(0.5, abs=1e-4)
+    assert heard[len(KIND) :].mean() == pytest.approx(-0.5, abs=1e-4)
+
+
+def test_an_encoder_to_which_all_is_alike_hears_nothing():
+    assert sound_of(np.ones((3, 2)), np.ones((4, 2)), np.ones((5, 2))).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_silence_sounds_like_nothing(features):
+    choice = Choice(Conversation(TextContext("a kettle"), ()), ("this one", "that one"), 0, 0.5)
+    heard = make_sample(features, [Reaction(choice, each) for each in (NO_REMARK, PLEASED[0])])
+    assert heard.sounds[0] == 0 != heard.sounds[1]
+
+
+def test_where_nothing_is_heard_fits_begin_at_the_leading_component():
+    design = make_design(*framed(few_pleased()[0]))
+    np.testing.assert_array_equal(sounding_kind(design), leading_reading(design))
+
+
+def test_what_sounds_kind_is_found_among_ways_of_being_displeased():
+    """The leading component is a way of being displeased; what sounds kind points at the pleased."""
+    sample, reward = few_pleased()
+    design = make_design(*framed(replace(sample, sounds=reward - 0.5)))
+    pleased = [
+        np.corrcoef(design.reading @ along, reward)[0, 1]
+        for along in (leading_reading(design), sounding_kind(design))
+    ]
+    assert abs(pleased[0]) < 0.4 < 0.7 < pleased[1]
+
+
+def test_fits_gain_by_what_remarks_sound_like_and_lose_nothing_by_sounds_that_mean_nothing():
+    gains = {"nothing heard": [], "as they are meant": [], "dealt anew": []}
+    for seed in range(2):
+        sample, reward = few_pleased(seed=seed)
+        meant = reward - 0.5
+        for name, sounds in zip(
+            gains, (0 * meant, meant, np.random.default_rng(seed).permutation(meant)), strict=True
+        ):
+            gains[name].append(fit_text_posterior(replace(sample, sounds=sounds), SETTINGS).evidence.gain)
+    silent, meant, dealt = (np.mean(each) for each in gains.values())
+    assert meant > silent + 0.1
+    assert dealt > silent - 0.05
+
+
+def framed(sample):
+    return sample, fit_frame(sample, SETTINGS)
