@@ -114,6 +114,11 @@ class Evidence(NamedTuple):
         return self.echo > max(SURELY * self.echo_error, LEAST_GAIN)
 
     @property
+    def names_more_than_means(self) -> bool:
+        """Return whether that tells about as much of the candidate as the meaning does, so that meaning is in doubt."""
+        return self.names_candidate and self.echo >= MUCH * self.gain
+
+    @property
     def needed(self) -> float:
         """Return how many standard errors the gain must exceed 0 by.
 
@@ -211,7 +216,7 @@ def find_echo(evidence: Evidence) -> Iterator[Finding]:
             "Nothing needs to be done.",
         )
         return
-    much = evidence.echo >= MUCH * evidence.gain
+    much = evidence.names_more_than_means
     yield Finding(
         "feedback-names-the-candidate",
         "unknown" if much else "caution",

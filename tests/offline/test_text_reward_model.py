@@ -113,6 +113,17 @@ def test_kinds_and_reasons_agree(model, logs):
     assert asked.count("heterogeneous") > 0.8 * len(asked)
 
 
+def test_where_feedback_names_the_candidate_no_label_is_stood_by(model, logs):
+    """Control: where it names less than half of what it means, labels stay as they are."""
+    evidence = model.meanings.evidence
+    before = list(model.label(logs))
+    for share, stands in ((0.4, True), (0.6, False)):
+        named = evidence._replace(echo=share * evidence.gain, echo_error=0.001)
+        rows = list(replace(model, meanings=replace(model.meanings, evidence=named)).label(logs))
+        assert ("decoded" in {row["reason"] for row in rows}) is stands
+        assert [row["decoded_reward"] for row in rows] == [row["decoded_reward"] for row in before]
+
+
 def test_homogeneous_states_are_worth_c(logs):
     rows = list(fit(logs, c=0.25).label(logs))
     assert {row["decoded_reward"] for row in rows if row["reason"] == "homogeneous"} == {0.25}

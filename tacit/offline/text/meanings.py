@@ -52,7 +52,8 @@ class Weighed(NamedTuple):
 class TextMeanings:
     """A fitted `SmallModel`, the evidence that feedback tells anything, and what silence is taken for.
 
-    Without evidence nothing is decoded: every label is `uncertain`.
+    Without evidence nothing is decoded; where feedback names the candidate rather than what it is worth, labels are told,
+    but as uncertain ones.
     """
 
     model: SmallModel
@@ -129,7 +130,8 @@ class TextMeanings:
         reward, sure = round(rewarded, DECIMALS), round(max(rewarded, 1 - rewarded), DECIMALS)
         if good < GOOD:
             return Decoded(reward, sure, UNKNOWN, UNCERTAIN)
-        return Decoded(reward, sure, HETEROGENEOUS, DECODED)
+        doubtful = self.evidence.names_more_than_means
+        return Decoded(reward, sure, HETEROGENEOUS, UNCERTAIN if doubtful else DECODED)
 
 
 def text_decoder(c: float) -> DecoderSettings:

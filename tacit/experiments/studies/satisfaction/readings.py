@@ -4,9 +4,9 @@ A logged reply was not drawn at random, and inverse kinematics rests on actions 
 
 - `tacit`: the reply beside replies to strangers, all four in a random order. What is told is how what people say
   differs between replies that fit their request and replies that do not; a system that always fits would tell nothing.
-- `tacit_simulated`: the same four, one of them drawn by a coin. Who gets a stranger's reply says what somebody really
-  said whose rating was low, so here ratings choose words, which learners hear; they see none. The chance is known, and
-  what is not real is who said it.
+- `tacit_simulated`: the same four, one of them drawn by a coin, for those who liked their own. Who gets that says what
+  they said; who gets a stranger's says what somebody really said whose rating was low. So here ratings choose words,
+  which learners hear; they see none. The chance is known, and what is not real is who said it.
 - `tacit_replayed`: four replies that were given after the same act of a user, one drawn by a coin: so the chance is
   known, one in four. The price: whoever reacts is the person who got that reply, not the one who asked.
 - `tacit_acts`: the dialogue act is the action, the user's act before it the state. Chances are estimated from how often
@@ -72,11 +72,15 @@ def by_act(places: Sequence[RatedReply], chance: np.random.Generator) -> RatedLo
 
 
 def simulated(places: Sequence[RatedReply], chance: np.random.Generator) -> RatedLog:
-    """Return one of four replies, drawn by a coin; who gets a stranger's says what somebody unsatisfied said."""
-    lowest = min(place.rating for place in places)
-    unsatisfied = [place for place in places if place.rating < max(MIDDLE, lowest + 1e-9)]
+    """Return one of four replies, drawn by a coin, as often as there are places; nothing where all are alike pleased.
+
+    Those who liked their own reply ask, in turn; who gets a stranger's says what somebody unsatisfied said.
+    """
+    pleased = [place for place in places if place.rating > MIDDLE]
+    unsatisfied = [place for place in places if place.rating < MIDDLE]
     logs, heard = [], []
-    for n, place in enumerate(places):
+    for n in range(len(places) if pleased and unsatisfied else 0):
+        place = pleased[n % len(pleased)]
         offered = _with_others(place, places, chance)
         taken = offered[int(chance.integers(N_CANDIDATES))]
         felt = place if taken is place else unsatisfied[int(chance.integers(len(unsatisfied)))]

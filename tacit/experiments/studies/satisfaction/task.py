@@ -14,10 +14,11 @@ from tacit.envs.satisfaction import RatedReply
 from tacit.experiments.studies.satisfaction.readings import READINGS
 from tacit.experiments.studies.satisfaction.scoring import MIDDLE, ReadRewards, score_labels
 from tacit.experiments.tasks import Played, StudyTask
+from tacit.logs.labels import DECODED, MIN_CONFIDENCE
 from tacit.offline.fit import diagnose_logs, fit
 from tacit.offline.teaching import NothingToLearnError
 from tacit.text.judges import judge_kind_words
-from tacit.trust.findings import Finding
+from tacit.trust.findings import VERDICTS, Finding
 
 LEARNERS = (*READINGS, "universal_judge", "majority")
 NEITHER = 0.5
@@ -72,21 +73,30 @@ def read_replies(
 ) -> tuple[tuple[RatedReply, ...], ReadRewards, dict[str, Any]]:
     """Return what Tacit makes of the places, read in one way, and what it says of itself: nothing, where it refuses."""
     reading = READINGS[learner](places, chance)
+    if not reading.logs:  # nobody can be read in this way
+        return places, say_nothing(places), tell_of_itself(VERDICTS["error"], ())
     try:
         model = fit(list(reading.logs))
     except NothingToLearnError:
-        n, diagnosis = len(reading.places), diagnose_logs(list(reading.logs))
-        nothing = ReadRewards(np.full(n, np.nan), np.zeros(n, dtype=np.bool_))
-        return reading.places, nothing, tell_of_itself(diagnosis.verdict, diagnosis.findings)
+        diagnosis = diagnose_logs(list(reading.logs))
+        told = tell_of_itself(diagnosis.verdict, diagnosis.findings)
+        return reading.places, say_nothing(reading.places), told
     labels = list(model.label(list(reading.logs)))
     by_name = {label["episode"]: label for label in labels}
     found = [by_name.get(line.episode) for line in reading.logs]
     rewards = [
         np.nan if one is None or one["decoded_reward"] is None else one["decoded_reward"] for one in found
     ]
-    sure = [one is not None and one["reason"] == "decoded" for one in found]
+    sure = [
+        one is not None and one["reason"] == DECODED and one["confidence"] >= MIN_CONFIDENCE for one in found
+    ]
     told = tell_of_itself(model.certificate.verdict, model.certificate.findings)
     return reading.places, ReadRewards(np.array(rewards, dtype=np.float64), np.array(sure)), told
+
+
+def say_nothing(places: tuple[RatedReply, ...]) -> ReadRewards:
+    """Return that nothing is known of any place."""
+    return ReadRewards(np.full(len(places), np.nan), np.zeros(len(places), dtype=np.bool_))
 
 
 def tell_of_itself(verdict: str, findings: Iterable[Finding]) -> dict[str, Any]:

@@ -59,15 +59,27 @@ def test_acts_are_actions_whose_chance_nobody_tells(places):
 
 
 def test_who_gets_a_strangers_reply_by_the_coin_says_what_the_unsatisfied_say(places):
-    own = varied(places)
-    log = simulated(own, np.random.default_rng(0))
-    given = [line.steps[0].action == place.reply for line, place in zip(log.logs, own, strict=True)]
+    own = tuple(replace(place, request=f"{place.request} ({n})") for n, place in enumerate(varied(places)))
+    log, asks = simulated(own, np.random.default_rng(0)), {place.request: place for place in own}
+    asked = [asks[line.steps[0].state] for line in log.logs]
+    given = [line.steps[0].action == place.reply for line, place in zip(log.logs, asked, strict=True)]
+    assert len(log.logs) == len(own)
     assert np.mean(given) == pytest.approx(0.25, abs=0.08)
-    for line, place, heard, real in zip(log.logs, own, log.places, given, strict=True):
+    for line, place, heard, real in zip(log.logs, asked, log.places, given, strict=True):
+        assert place.rating > 3
         assert line.feedback == heard.said
         assert heard == place if real else heard.rating < 3
         assert line.steps[0].probability == 0.25
         assert line.reward is None
+
+
+def test_where_nobody_is_pleased_nobody_is_simulated(places):
+    unsatisfied = tuple(replace(place, rating=2.0) for place in places)
+    assert simulated(unsatisfied, np.random.default_rng(0)).logs == ()
+    read, labels, told = tasks.read_replies("tacit_simulated", unsatisfied, np.random.default_rng(0))
+    assert read == unsatisfied
+    assert np.isnan(labels.rewards).all()
+    assert told["verdict"] == "cannot work"
 
 
 def test_no_rating_reaches_a_log_line(places):
