@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample
+from tacit.text.small.sampling import MATCHES
 
 ITEMS = 12
 
@@ -25,7 +25,7 @@ def world(n=400, seed=0, personal=False, sign=1.0, noise=0.3, echoes=True, explo
         )  # the others are drawn evenly: 0.9 and 0.025 in all
         taken = np.where(knows, right, taken)
         likely = np.where(rows < explored, 0.2, np.where(taken == right, 0.9, 0.025))
-    match = 0.3 + 0.1 * chance.standard_normal((n, 5, len(FEATURES)))
+    match = 0.3 + 0.1 * chance.standard_normal((n, 5, MATCHES))
     match[rows, right] += sign * 0.5 * echoes
     offer = chance.permuted(np.tile(np.arange(ITEMS), (n, 1)), axis=1)[:, :5]
     asked = offer[rows, right]

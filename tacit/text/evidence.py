@@ -50,6 +50,7 @@ BOUNDS = {
     "gain": (-math.inf, math.inf),
     "echo": (-math.inf, math.inf),
     "chance": (0.0, 1.0),
+    "before": (0.0, 1.0),
     "theta": (0.0, 1.0),
 }
 """What may be saved of evidence; all else is at least 0."""
@@ -64,7 +65,8 @@ class Evidence(NamedTuple):
     (`tacit.text.small.redrawing`); 0 where none could be drawn, and standard errors are all there is. `echo` is what is
     won beyond that by staking on candidates that feedback is like (`tacit.text.small.echoing`), with its standard
     error: 0 and 0 where nobody looked. `theta` and `M`, with their standard errors, and the number of `candidates`
-    (`tacit.text.small.gauging`) are 0 where they are not known.
+    (`tacit.text.small.gauging`) are 0 where they are not known. `before` is the chance of choices before the last,
+    drawn anew (`tacit.text.small.earlier_choices`), 0 where there are none.
     """
 
     gain: float
@@ -78,6 +80,7 @@ class Evidence(NamedTuple):
     M: float = 0.0
     M_error: float = 0.0
     candidates: float = 0.0
+    before: float = 0.0
 
     @staticmethod
     def from_state(saved: Saved, name: str) -> Evidence | None:
@@ -98,10 +101,18 @@ class Evidence(NamedTuple):
         """Return whether feedback tells something that was learned; in about 5 % of runs where it tells nothing.
 
         That it tells anything is the choices' part, drawn anew; that the fit has learned it, the gain's. What is plain
-        to the fit is believed where choices drawn anew hardly go as well.
+        to the fit is believed where choices drawn anew hardly go as well. Of choices before the last there is no gain:
+        what they lead to is learned of all.
         """
+        if self.is_told_early:
+            return True
         plainly = self.gain > PLAINLY * self.error and self.chance <= HARDLY
         return self.gain > max(self.needed * self.error, LEAST_GAIN) and (self.is_unlikely or plainly)
+
+    @property
+    def is_told_early(self) -> bool:
+        """Return whether choices before the last, drawn anew, hardly ever go with feedback as well as those taken."""
+        return 0 < self.before <= level_of(self.looks)
 
     @property
     def is_unlikely(self) -> bool:
@@ -165,9 +176,11 @@ def told_by(evidence: Evidence) -> str:
     '(gain 0.2000, standard error 0.1000; choices drawn anew go with feedback as well with a chance of 0.25)'
     """
     numbers = f"gain {evidence.gain:.4f}, standard error {evidence.error:.4f}"
-    if not evidence.chance:
-        return f"({numbers})"
-    return f"({numbers}; choices drawn anew go with feedback as well with a chance of {evidence.chance:.2g})"
+    if evidence.chance:
+        numbers += f"; choices drawn anew go with feedback as well with a chance of {evidence.chance:.2g}"
+    if evidence.before:
+        numbers += f", those before the last with one of {evidence.before:.2g}"
+    return f"({numbers})"
 
 
 def find_evidence(evidence: Evidence | None) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ from tacit.text.small.likelihood import (
 from tacit.text.small.matching import match_features
 from tacit.text.small.posterior import bayes, log_ratio
 from tacit.text.small.starts import list_starts
-from tacit.text.small.values import climb_value, fit_value
+from tacit.text.small.values import LIKE_RIDGE, Pairs, climb_value, cross_entropy, fit_value
 
 SETTINGS = FittingSettings()
 
@@ -162,7 +162,7 @@ def test_uniform_choices_are_not_lost_among_many_of_a_policy():
     assert len(compared_rows(make_design(uniform, fit_frame(uniform, SETTINGS)))) == MOST_COMPARED
 
 
-@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_remarks_are_not_learned_by_heart(seed, monkeypatch):
     """Forty phrases hardly have kindness in common; a policy that is right in nine of ten heard most of them.
 
@@ -242,8 +242,35 @@ def test_values_of_earlier_choices():
     value = fit_value(said, items, led_to, 6)
     found = np.array([value(said[n], items[n : n + 1])[0] for n in range(400)])
     assert np.mean((found > 0.5) == led_to) > 0.9
-    W, _ = climb_value(said[:, 0], items, led_to, ridge=1e6)
-    assert np.abs(W).max() < 1e-3
+    pairs = Pairs(np.zeros((400, 0)), said[:, 0].astype(float), items.astype(float))
+    assert np.abs(climb_value(pairs, led_to, ridge=1e6).W).max() < 1e-3
+
+
+def test_what_is_like_the_request_is_found_worth_taking_in_few_episodes():
+    """As a whole sentence: of other requests and other candidates, too, which products of components do not tell."""
+    chance = np.random.default_rng(0)
+    said = np.zeros((160, 5, 30), np.float32)
+    said[:, 0], items = (chance.standard_normal((160, 30)).astype(np.float32) for _ in range(2))
+    items[::2] += said[::2, 0]
+    led_to = (np.arange(160) % 2 == 0).astype(float)
+    value = fit_value(said[:80], items[:80], led_to[:80], 10)
+    found = np.array([value(said[n], items[n : n + 1])[0] for n in range(80, 160)])
+    assert np.mean((found > 0.5) == led_to[80:]) > 0.9
+
+
+def test_slopes_of_values_are_those_of_differences():
+    chance = np.random.default_rng(1)
+    pairs = Pairs(*(chance.standard_normal((30, size)) for size in (2, 3, 4)))
+    led_to = chance.random(30)
+    best = climb_value(pairs, led_to, ridge=0.1)
+    flat = np.concatenate([best.like, best.W.ravel(), [best.bias]])
+    hold = np.repeat([LIKE_RIDGE, 0.1, 0.0], [2, 12, 1])
+
+    def lost(weights):
+        return cross_entropy(pairs.score(pairs.split(weights)), led_to) + (hold * weights**2).sum()
+
+    slopes = [(lost(flat + step) - lost(flat - step)) / 2e-5 for step in 1e-5 * np.eye(len(flat))]
+    assert np.abs(slopes).max() < 1e-3  # it is the lowest point
 
 
 def test_a_projection_of_nothing():

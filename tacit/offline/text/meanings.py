@@ -52,8 +52,8 @@ class Weighed(NamedTuple):
 class TextMeanings:
     """A fitted `SmallModel`, the evidence that feedback tells anything, and what silence is taken for.
 
-    Without evidence nothing is decoded; where feedback names the candidate rather than what it is worth, labels are told,
-    but as uncertain ones.
+    Without evidence nothing is decoded; where feedback names the candidate rather than what it is worth, labels are
+    told, but as uncertain ones.
     """
 
     model: SmallModel

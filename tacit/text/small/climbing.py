@@ -69,7 +69,7 @@ def climb_weights(
 
     A start that asks for it is climbed from on rows taken evenly first.
     """
-    hold = hold_of(design, ridge, settings)
+    hold = hold_of(design, ridge, settings, start.firmly)
 
     def objective(weights: FloatArray) -> tuple[float, FloatArray]:
         value, slopes = (
@@ -108,7 +108,7 @@ def climb_meaning(
 ) -> FloatArray:
     """Return the weights of a start with the meaning that explains rewards f (n,) best."""
     n = design.fitting
-    hold, centre = hold_of(design, 0.0, settings)[n:], start.centre[n:]
+    hold, centre = hold_of(design, 0.0, settings, start.firmly)[n:], start.centre[n:]
 
     def objective(meaning: FloatArray) -> tuple[float, FloatArray]:
         value, slopes = explain_meaning(design, f, meaning)
@@ -125,13 +125,13 @@ def find_lowest(
     return np.asarray(minimize(objective, begin, jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
 
 
-def hold_of(design: Design, ridge: float, settings: FittingSettings) -> FloatArray:
+def hold_of(design: Design, ridge: float, settings: FittingSettings, firmly: float = 1.0) -> FloatArray:
     """Return how strongly each weight is held to its start; biases, the last of their parts, hardly are."""
     ridges = (
         settings.match_ridge,
         ridge,
         settings.state_ridge,
-        settings.feedback_ridge,
+        firmly * settings.feedback_ridge,
         settings.profile_ridge,
     )
     hold = np.repeat(ridges, design.sizes)

@@ -64,8 +64,8 @@ def try_start(
     steps = settings.steps // 2
 
     def read_anew(rest: Design, f: FloatArray, fit: FloatArray) -> FloatArray:
-        read = climb_meaning(rest, f, Start(fit, start.centre), steps, settings)
-        return climb_rewards(rest, Start(read, start.centre), ridge, steps, settings)
+        read = climb_meaning(rest, f, start._replace(weights=fit), steps, settings)
+        return climb_rewards(rest, start._replace(weights=read), ridge, steps, settings)
 
     fits = []
     for part in parts:
@@ -83,12 +83,12 @@ def try_start(
     weights, read = best[int(np.argmax(gains))], gains is not first
     if read:
         f = foretell_rewards(design, parts, best)
-        weights = climb_meaning(design, f, Start(weights, start.centre), steps, settings)
+        weights = climb_meaning(design, f, start._replace(weights=weights), steps, settings)
     return Trial(
         float(np.mean(gains)),
         float(np.mean(first)),
         won,
-        Start(weights, start.centre),
+        start._replace(weights=weights, evenly=False),
         ridge,
         read,
         tuple(best),

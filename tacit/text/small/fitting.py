@@ -24,10 +24,10 @@ from tacit.text.small.gauging import Gauge, gauge_rewards
 from tacit.text.small.likelihood import Design
 from tacit.text.small.posterior import Sample, TextPosterior
 from tacit.text.small.redrawing import weigh_redraws
-from tacit.text.small.starts import Start, list_starts
+from tacit.text.small.starts import Start, hold_meaning, list_starts
 
-RIDGES = (0.005, 0.03, 0.2)
-"""Of W, among which reactions left out choose."""
+RIDGES = (0.005, 0.03, 0.2, 5.0)
+"""Of W, among which reactions left out choose: by the last, nearly all is said of states and nothing of candidates."""
 MOST_COMPARED = 1_500
 """Reactions that starts and ridges are compared on; the fit itself is made on all."""
 FEW = 10
@@ -63,11 +63,13 @@ def fit_text_posterior(
     rewards: FloatArray | None = None,
     looks: int = 1,
     leaves_out: bool = False,
+    share: float = 1.0,
 ) -> FittedText:
     """Return the posterior fitted to reactions, whoever chose what they are to; the evidence is of that many looks.
 
-    With 0 looks no evidence is weighed. Known `rewards` (n,), of a judge or an oracle, take the place of what the
-    feedback is found to mean. If asked for, fits that leave reactions out come with it.
+    Choices drawn anew have a `share` of the level. With 0 looks no evidence is weighed. Known `rewards` (n,), of a
+    judge or an oracle, take the place of what the feedback is found to mean. If asked for, fits that leave reactions
+    out come with it.
     """
     frame = fit_frame(sample, settings)
     design = make_design(sample, frame)
@@ -77,7 +79,7 @@ def fit_text_posterior(
         if chosen.read
         else climb_weights(design, chosen.start, chosen.ridge, settings.steps, settings, rewards)
     )
-    evidence = weigh_won(design, frame, chosen.won, looks) if looks and rewards is None else None
+    evidence = weigh_won(design, frame, chosen.won, looks, share) if looks and rewards is None else None
     part = design.part(chosen.rows)
     scales = calibrate(part, weights, chosen.fits) if rewards is None else Scales()
     posterior = make_posterior(frame, design, weights, scales)
@@ -102,13 +104,20 @@ def fitting_rows(design: Design, fits: Sequence[FloatArray]) -> FloatArray:
     return np.array([fit[: design.fitting] for fit in fits])
 
 
-def weigh_won(design: Design, frame: Frame, won: FloatArray, looks: int) -> Evidence:
+def weigh_won(design: Design, frame: Frame, won: FloatArray, looks: int, share: float) -> Evidence:
     """Return what stakes won on reactions left out, and the chance that choices drawn anew go with feedback as well."""
     n = len(won)
     error = float(won.std() / np.sqrt(n)) * (1 + FEW / n)
-    roles = [project.size for project in frame.said]
-    chance = weigh_redraws(design, roles, level_of(looks), np.random.default_rng([looks, len(design)]))
-    return Evidence(float(won.mean()), error, looks, chance=chance or 0.0)
+    return Evidence(float(won.mean()), error, looks, chance=weigh_choices_anew(design, frame, looks, share))
+
+
+def weigh_choices_anew(design: Design, frame: Frame, looks: int, share: float) -> float:
+    """Return the chance that choices drawn anew go with feedback as well, divided by the share of the level it has.
+
+    0 where too few choices were uniform.
+    """
+    roles, draws = [project.size for project in frame.said], np.random.default_rng([looks, len(design)])
+    return min(1.0, (weigh_redraws(design, roles, share * level_of(looks), draws) or 0.0) / share)
 
 
 def fit_frame(sample: Sample, settings: FittingSettings) -> Frame:
@@ -154,8 +163,10 @@ def make_posterior(frame: Frame, design: Design, weights: FloatArray, scales: Sc
 def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Trial:
     """Return the start and the ridge by which reactions that were left out are foretold best.
 
-    All starts are compared in haste, then the best two, then the better of these at all ridges. What stakes won is that
-    of the best before meaning was read. Of many reactions some are compared, and all say in the end what is meant.
+    All starts are compared in haste, then the best two, then the better of these at all ridges, then what it found
+    feedback to mean, held firmly, at all ridges: where little is learned of candidates, what states tell shows the
+    meaning first. What stakes won is that of the best before meaning was read. Of many reactions some are compared, and
+    all say in the end what is meant.
     """
     if len(design) > MOST_COMPARED:
         some = compared_rows(design)
@@ -168,14 +179,20 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
     def tried(start: Start, ridge: float, hasty: bool = False) -> Trial:
         return try_start(design, start, ridge, settings, rewards, hasty)
 
+    def worth(trial: Trial) -> float:
+        return trial.gain + trial.start.likely / len(design)
+
     starts = list_starts(design, rewards)
-    hasty = [[tried(start, ridge, hasty=True).gain for ridge in RIDGES[1:]] for start in starts]
+    hasty = [[worth(tried(start, ridge, hasty=True)) for ridge in RIDGES[1:]] for start in starts]
     best = np.argsort(-np.max(hasty, axis=1), kind="stable")[:2]
     trials = [tried(starts[n], RIDGES[1 + int(np.argmax(hasty[n]))]) for n in best]
-    ahead = int(np.argmax([trial.gain for trial in trials]))
+    ahead = int(np.argmax([worth(trial) for trial in trials]))
     trials += [tried(starts[best[ahead]], ridge) for ridge in RIDGES if ridge != trials[ahead].ridge]
-    first = max(trials, key=lambda trial: trial.first)
-    return max(trials, key=lambda trial: trial.gain)._replace(won=first.won)
+    won = max(trials, key=lambda trial: trial.first).won  # by fits that know nothing of what was left out
+    if rewards is None:
+        meant = hold_meaning(design, max(trials, key=worth).start)
+        trials += [tried(meant, ridge) for ridge in RIDGES]
+    return max(trials, key=worth)._replace(won=won)
 
 
 def compared_rows(design: Design) -> IntArray:

@@ -25,15 +25,23 @@ from tacit.text.model import FitProgress
 from tacit.text.settings import BUNDLED
 from tacit.text.small.cache import EncodingCache, default_path
 from tacit.text.small.climbing import FittingSettings
+from tacit.text.small.earlier_choices import OF_THE_LAST, weigh_before
 from tacit.text.small.echoing import measure_echo
 from tacit.text.small.encoder import Encoder, bundled_encoder
 from tacit.text.small.encoders import find_encoder
 from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.fitting import fit_text_posterior
 from tacit.text.small.left_out import LeftOut
-from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample, TextPosterior
-from tacit.text.small.sampling import ROLES, TOP, SentenceVectors, make_sample, steps_of, texts_of
+from tacit.text.small.sampling import (
+    MATCHES,
+    ROLES,
+    SentenceVectors,
+    make_sample,
+    state_size,
+    steps_of,
+    texts_of,
+)
 from tacit.text.small.sounding import KIND, UNKIND
 from tacit.text.small.values import StepValue, fit_value
 
@@ -145,9 +153,13 @@ class SmallModel:
         model.looks += 1
         found = self.evidence if self.evidence is not None and self.evidence.found else None
         looks = model.looks if found is None else 0
+        fitting, several = self.settings.fitting, any(reaction.before for reaction in reactions)
+        share = OF_THE_LAST if several else 1.0
         model.fitted, evidence, left_out, gauge = fit_text_posterior(
-            sample, self.settings.fitting, known, looks, leaves_out
+            sample, fitting, known, looks, leaves_out, share
         )
+        if evidence is not None and several:
+            evidence = evidence._replace(before=weigh_before(self.features, reactions, fitting, looks))
         model.left_out = None if left_out is None else LeftOut.of(reactions, left_out)
         model.evidence = found or evidence
         if model.evidence is not None and known is None:
@@ -197,7 +209,10 @@ class SmallModel:
                 StepValue.from_state(each.part("value")) if each.has("value") else None for each in values
             )
             size = len(model.fitted.affinity.item.mean)
-            told = all(v is None or len(v.affinity.item.mean) == size for v in model.values)
+            told = all(
+                v is None or (len(v.affinity.item.mean), len(v.affinity.echo)) == (size, len(ROLES))
+                for v in model.values
+            )
             saved.check(told, "values", "of the vectors that the posterior reads")
         return model
 
@@ -207,10 +222,10 @@ class SmallModel:
         sizes = {len(fitted.feedback_projection.mean), len(fitted.profile_projection.mean)}
         saved.check(sizes == {reading}, "fitted", f"of an encoder that reads {reading} numbers")
         affinity, sentence = fitted.affinity, len(fitted.affinity.item.mean)
-        known = len(affinity.echo) == len(FEATURES) and len(affinity.said) == len(ROLES)
+        known = len(affinity.echo) == MATCHES and len(affinity.said) == len(ROLES)
         known = known and {len(each.mean) for each in affinity.said} == {sentence}
-        whole = known and len(fitted.state_projection.mean) == TOP * len(FEATURES) + sentence
-        saved.check(whole, "fitted", f"of {len(FEATURES)} kinds of match and {len(ROLES)} vectors")
+        whole = known and len(fitted.state_projection.mean) == state_size(sentence)
+        saved.check(whole, "fitted", f"of {MATCHES} kinds of match and {len(ROLES)} vectors")
 
     def _posterior(self) -> TextPosterior:
         if self.fitted is None:
@@ -244,7 +259,9 @@ class SmallModel:
         values: list[StepValue | None] = []
         for step in reversed(range(self.horizon - 1)):
             rows = [n for n, episode in enumerate(episodes) if len(episode) > step]
-            led_to = np.array([ahead[n] if len(episodes[n]) > step + 1 else ends[n] for n in rows])
+            led_to = np.array(
+                [(ahead[n] + ends[n]) / 2 if len(episodes[n]) > step + 1 else ends[n] for n in rows]
+            )
             choices = [episodes[n][step] for n in rows]
             value = self._fit_value(choices, led_to, vectors) if rows else None
             values.append(value)

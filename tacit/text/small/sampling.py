@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.base.arrays import Float32Array, FloatArray
-from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction
+from tacit.text.conversation import NO_REMARK, Choice, Conversation, Exchange, Reaction
 from tacit.text.model import FitProgress
 from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.matching import FEATURES
@@ -19,6 +19,12 @@ ROLES = ("request", "last answer", "all that was said", "all answers", "profile"
 
 All answers are read where there are several: of one, the last says the same.
 """
+LIKENED = ("request", "last answer", "profile")
+"""The roles that candidates are held against as whole sentences: words may mean the same without being alike."""
+MATCHES = len(FEATURES) + len(LIKENED)
+"""Kinds of match of a candidate: by words, then by whole sentences."""
+LAST = Exchange._fields
+"""What is told of the last exchange."""
 TOP = 2
 """The features of a state hold its candidates' best matches: the best two of each kind tell if one stands out."""
 
@@ -54,6 +60,11 @@ class SentenceVectors:
         nothing = np.zeros(self.table.shape[1], np.float32)
         return np.array([self.table[self.rows(some)].mean(axis=0) if some else nothing for some in texts])
 
+    def likeness(self, said: Float32Array, candidates: Sequence[str]) -> Float32Array:
+        """Return how alike candidates and what was `said` (R, D) are as whole sentences, (K, `LIKENED`)."""
+        held = said[[ROLES.index(role) for role in LIKENED]]
+        return np.asarray(self.table[self.rows(candidates)] @ held.T)
+
 
 def texts_of(conversation: Conversation) -> Iterable[str]:
     """Yield every text of a conversation, the profile included."""
@@ -68,14 +79,25 @@ def make_sample(
     reactions: Sequence[Reaction],
     progress: FitProgress | None = None,
     heard: bool = True,
+    words: bool = True,
 ) -> Sample:
-    """Return reactions as the numbers that the posterior reads; where nothing was `heard` yet, feedback is zeros."""
+    """Return reactions as the numbers that the posterior reads; where nothing was `heard` yet, feedback is zeros.
+
+    Without `words` candidates are matched as whole sentences alone, which is quicker.
+    """
     choices = [reaction.choice for reaction in reactions]
-    matches = features.match([(c.conversation, c.candidates) for c in choices], progress)
-    match, mask = pad(matches, max(len(rows) for rows in matches))
+    by_word = [np.zeros((len(c.candidates), len(FEATURES)), np.float32) for c in choices]
+    if words:
+        by_word = features.match([(c.conversation, c.candidates) for c in choices], progress)
     vectors = SentenceVectors(
         features, (t for c in choices for t in (*texts_of(c.conversation), *c.candidates)), progress
     )
+    said = np.array([vectors.said(choice.conversation) for choice in choices])
+    matches = [
+        np.column_stack([rows, vectors.likeness(each, choice.candidates)])
+        for rows, each, choice in zip(by_word, said, choices, strict=True)
+    ]
+    match, mask = pad(matches, max(len(rows) for rows in matches))
     offer = np.zeros(mask.shape, np.int64)
     offer[mask] = [row for choice in choices for row in vectors.rows(choice.candidates)]
     profiles = [choice.conversation.context.profile for choice in choices]
@@ -90,8 +112,8 @@ def make_sample(
         mask,
         offer,
         vectors.table,
-        np.array([vectors.said(choice.conversation) for choice in choices]),
-        np.array([state_of(rows, c.conversation, vectors) for rows, c in zip(matches, choices, strict=True)]),
+        said,
+        np.array([state_of(rows, c.conversation, vectors) for rows, c in zip(by_word, choices, strict=True)]),
         reading,
         features.profiles(profiles, progress).astype(np.float64),
         np.array([choice.action for choice in choices]),
@@ -101,15 +123,25 @@ def make_sample(
 
 
 def state_of(match: Float32Array, conversation: Conversation, vectors: SentenceVectors) -> FloatArray:
-    """Return the features of a state: the best matches on offer, and what the agent said last, zeros before that."""
-    exchanges = conversation.exchanges
-    last = vectors[exchanges[-1].said] if exchanges else np.zeros(vectors.table.shape[1], np.float32)
-    return np.concatenate([top_matches(match), last]).astype(np.float64)
+    """Return the features of a state: the best matches on offer, and the last exchange, zeros before that.
+
+    Of an exchange it is told what the agent said, what was answered, and how like the request each of them is.
+    """
+    last = np.zeros((len(LAST), vectors.table.shape[1]), np.float32)
+    if conversation.exchanges:
+        last = vectors.table[vectors.rows(conversation.exchanges[-1])]
+    like = last @ vectors[conversation.context.request]
+    return np.concatenate([top_matches(match), last.ravel(), like]).astype(np.float64)
+
+
+def state_size(sentence: int) -> int:
+    """Return how many features a state has where vectors of sentences have this many."""
+    return TOP * len(FEATURES) + len(LAST) * (sentence + 1)
 
 
 def pad(matches: Sequence[Float32Array], K: int) -> tuple[FloatArray, Any]:
     """Return match features as one array (n, K, F) and the mask (n, K) of the candidates that there are."""
-    padded, mask = np.zeros((len(matches), K, len(FEATURES))), np.zeros((len(matches), K), np.bool_)
+    padded, mask = np.zeros((len(matches), K, MATCHES)), np.zeros((len(matches), K), np.bool_)
     for row, match in enumerate(matches):
         padded[row, : len(match)], mask[row, : len(match)] = match, True
     return padded, mask

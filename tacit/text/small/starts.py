@@ -24,16 +24,27 @@ FIRST_GOODNESS, FIRST_PLAINNESS = 1.0, 2.0
 FIRST_KINDNESS = 2.0
 """Log-odds of a remark one standard deviation out on the component that is taken for kindness."""
 
+FIRMLY = 25.0
+"""How much more strongly feedback is held to what it was found to mean than to what it is first taken for."""
+AS_IT_SOUNDS = 3.0
+"""Log-odds, before anything is known, that people mean what they sound like: 20 to 1."""
+
 FEWEST_EVEN = 20
 """Rows taken evenly below which nothing is read off them alone: a fit to fewer finds nothing in development worlds."""
 
 
 class Start(NamedTuple):
-    """Where a fit begins, what its ridges hold it to, and whether it is made first to the rows taken evenly."""
+    """Where a fit begins, what its ridges hold it to, and whether it is made first to the rows taken evenly.
+
+    What feedback means is held `firmly` times as strongly as settings say. `likely` is by how much it is thought the
+    likelier before anything is known, a log-likelihood.
+    """
 
     weights: FloatArray
     centre: FloatArray
     evenly: bool = False
+    firmly: float = 1.0
+    likely: float = 0.0
 
 
 def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
@@ -47,7 +58,7 @@ def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
     placed = [(echo, going_along), (nothing, leading), (nothing, -leading)]
     starts = [Start(read_as(design, centre, along), centre, evenly=True) for centre, along in placed]
     starts += [
-        Start(held, held, evenly=True)
+        Start(held, held, evenly=True, likely=AS_IT_SOUNDS if design.sounds.any() else 0.0)
         for held in (read_as(design, echo, kind), read_as(design, nothing, kind))
     ]
     if design.profiled.any():
@@ -87,6 +98,12 @@ def first_weights(design: Design, echo: float) -> FloatArray:
     weights[0][:] = echo
     weights[2][-1], weights[4][-1] = FIRST_GOODNESS, FIRST_PLAINNESS
     return np.concatenate(weights)
+
+
+def hold_meaning(design: Design, found: Start) -> Start:
+    """Return a start that holds feedback firmly to what it was found to mean, and learns anew what fits."""
+    centre = np.concatenate([found.centre[: design.fitting], found.weights[design.fitting :]])
+    return Start(centre, centre, firmly=FIRMLY, likely=found.likely)
 
 
 def read_as(design: Design, weights: FloatArray, along: FloatArray) -> FloatArray:

@@ -1,22 +1,26 @@
 """What a choice before the last is worth: how good a place it leads to, learned from what it led to.
 
-    Q_h(s, a) = sigmoid(x(s)'W z(a) + b)      fitted to V_{h+1}(s') = max_a' Q_{h+1}(s', a'), at the end f(x, s', a')
+    Q_h(s, a) = sigmoid(w·like(s, a) + x(s)'W z(a) + b)
+                            fitted to V_{h+1}(s') = max_a' Q_{h+1}(s', a'), at the end f(x, s', a'), and to r
 
-Where a conversation ended with the choice, it is fitted to how likely that was rewarded. Every episode teaches it,
-whoever chose: what a choice leads to does not depend on why it was made.
+like(s, a) is how alike the candidate and each thing that was said are, as whole sentences.
+
+Where a conversation ended with the choice, it is fitted to how likely that was rewarded; elsewhere to the mean of
+V_{h+1} and how likely the episode was rewarded in the end. V alone fades from turn to turn: what is learned of few
+episodes is timid, and the turn before learns from that. Every episode teaches it, whoever chose.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from tacit.base.arrays import Float32Array, FloatArray
+from tacit.base.arrays import BoolArray, Float32Array, FloatArray
 from tacit.base.saved import Saved
 from tacit.text.small.affinity import Affinity, fit_components
 
@@ -24,6 +28,8 @@ RIDGES = (0.01, 0.1, 1.0)
 """Among which what was left out of the fit chooses."""
 FOLDS = 3
 STEPS = 150
+LIKE_RIDGE = 0.01
+"""How strongly w is held to 0: its few weights are soon learned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +41,8 @@ class StepValue:
 
     def __call__(self, said: Float32Array, items: Float32Array) -> FloatArray:
         """Return what candidates with vectors `items` (K, D) are worth after `said` (R, D), (K,)."""
-        match, offer = np.zeros((1, len(items), 0)), np.arange(len(items))[None]
-        return np.asarray(expit(self.affinity.scores(match, said[None], items, offer)[0] + self.bias))
+        like, offer = (items @ said.T)[None], np.arange(len(items))[None]
+        return np.asarray(expit(self.affinity.scores(like, said[None], items, offer)[0] + self.bias))
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it."""
@@ -53,46 +59,66 @@ def fit_value(said: Float32Array, items: Float32Array, led_to: FloatArray, parts
     """Return Q of one step from what was `said` (n, R, D), the candidates taken (n, D), and what they led to (n,)."""
     roles, item = fit_components(said, items, parts)
     asked = Affinity(np.zeros(0), roles, item, np.zeros((0, 0))).asked(said)
-    offered = item.components(items)
+    pairs = Pairs(np.einsum("nrd,nd->nr", said, items).astype(np.float64), asked, item.components(items))
     fold = np.arange(len(led_to)) % FOLDS
 
     def left_out(ridge: float) -> float:
         lost = 0.0
         for n in range(FOLDS if len(led_to) >= FOLDS else 0):
             some = fold != n
-            W, bias = climb_value(asked[some], offered[some], led_to[some], ridge)
-            odds = score_pairs(asked[~some], offered[~some], W) + bias
+            odds = pairs.part(~some).score(climb_value(pairs.part(some), led_to[some], ridge))
             lost += cross_entropy(odds, led_to[~some])
         return lost
 
     ridge = min(RIDGES, key=left_out)
-    W, bias = climb_value(asked, offered, led_to, ridge)
-    return StepValue(Affinity(np.zeros(0), roles, item, W), bias)
+    like, W, bias = climb_value(pairs, led_to, ridge)
+    return StepValue(Affinity(like, roles, item, W), bias)
 
 
-def climb_value(
-    asked: FloatArray, offered: FloatArray, led_to: FloatArray, ridge: float
-) -> tuple[FloatArray, float]:
-    """Return W (p, q) and b of a logistic regression on values in [0, 1]; W is held to 0 by the ridge."""
-    p, q = asked.shape[1], offered.shape[1]
+class Weights(NamedTuple):
+    """w (R,), W (p, q) and b."""
 
-    def objective(weights: FloatArray) -> tuple[float, FloatArray]:
-        W, bias = weights[:-1].reshape(p, q), weights[-1]
-        odds = score_pairs(asked, offered, W) + bias
+    like: FloatArray
+    W: FloatArray
+    bias: float
+
+
+class Pairs(NamedTuple):
+    """What the weights multiply: `like` (n, R), x `asked` (n, p) and z `offered` (n, q)."""
+
+    like: FloatArray
+    asked: FloatArray
+    offered: FloatArray
+
+    def part(self, rows: BoolArray) -> Pairs:
+        """Return some rows."""
+        return Pairs(*(each[rows] for each in self))
+
+    def split(self, flat: FloatArray) -> Weights:
+        """Return weights that stand in one row."""
+        R, p, q = (each.shape[1] for each in self)
+        return Weights(flat[:R], flat[R:-1].reshape(p, q), float(flat[-1]))
+
+    def score(self, weights: Weights) -> FloatArray:
+        """Return the log-odds w·like + x'W z + b, (n,)."""
+        learned = np.einsum("nq,nq->n", self.asked @ weights.W, self.offered)
+        return np.asarray(self.like @ weights.like + learned + weights.bias)
+
+
+def climb_value(pairs: Pairs, led_to: FloatArray, ridge: float) -> Weights:
+    """Return the weights of a logistic regression on values (n,) in [0, 1]; W is held to 0 by the ridge."""
+    R, p, q = (each.shape[1] for each in pairs)
+    hold = np.repeat([LIKE_RIDGE, ridge, 0.0], [R, p * q, 1])
+
+    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
+        odds = pairs.score(pairs.split(flat))
         slope = expit(odds) - led_to
-        gradient = asked.T @ (slope[:, None] * offered) + 2 * ridge * W
-        loss = cross_entropy(odds, led_to) + ridge * float((W * W).sum())
-        return loss, np.append(gradient.ravel(), slope.sum())
+        in_W = pairs.asked.T @ (slope[:, None] * pairs.offered)
+        slopes = np.concatenate([pairs.like.T @ slope, in_W.ravel(), [slope.sum()]])
+        return cross_entropy(odds, led_to) + float((hold * flat * flat).sum()), slopes + 2 * hold * flat
 
-    found = minimize(
-        objective, np.zeros(p * q + 1), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
-    ).x
-    return found[:-1].reshape(p, q), float(found[-1])
-
-
-def score_pairs(asked: FloatArray, offered: FloatArray, W: FloatArray) -> FloatArray:
-    """Return x'W z of rows (n, p) and (n, q), (n,)."""
-    return np.asarray(np.einsum("nq,nq->n", asked @ W, offered))
+    begin = np.zeros(len(hold))
+    return pairs.split(minimize(objective, begin, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x)
 
 
 def cross_entropy(odds: FloatArray, values: FloatArray) -> float:

@@ -17,8 +17,8 @@ SHOWN = "tacit"
 LEARNER_WORDS = {
     "tacit": "Each reply beside three that answered other people, in a random order. The reply itself was not drawn"
     " at random, so what is learned is how words differ after replies that fit and after replies that do not.",
-    "tacit_simulated": "One of those four, drawn by a coin, for those who liked their own reply. Who gets another says what"
-    " somebody said whose rating was low: a simulation with real words, in which all that Tacit asks for is true.",
+    "tacit_simulated": "One of those four, drawn by a coin, for those who liked their own reply. Who gets another says"
+    " what somebody said whose rating was low: a simulation with real words, in which all that Tacit asks for is true.",
     "tacit_replayed": "Four replies to the same act of a user, one of them drawn by a coin, so its chance is known;"
     " what follows is what its own hearer said.",
     "tacit_acts": "Dialogue acts as actions, read by the part of Tacit for tables; chances are estimated.",
