@@ -8,8 +8,8 @@ none of m draws goes with feedback as well, that had a chance of 1 / (m + 1). Wh
     sum over i, j of  k(y_i, y_j) c(s_i, s_j) z_i·z_j        z_i what was taken, less the mean of what was on offer
 
 with feedback as it is read, as it sounds, and with each person as contrary as they say the commoner kind of thing;
-z matches of words, c = 1, or candidates' components, all made alike, c = 1 (some please everybody) or those of the
-request, the answers or the profile. The largest of these measures counts, each by its own spread among draws.
+z matches of words, c = 1, or candidates' components, c = 1 (some please everybody) or those of the request, the answers
+or the profile, as they are or all made alike. The largest of these measures counts, each by its own spread among draws.
 """
 
 from __future__ import annotations
@@ -95,9 +95,8 @@ def list_measures(design: Design, roles: Sequence[int]) -> list[Measure]:
     """Return what goes together by words and by what may be learned; nothing of it depends on what was taken."""
     remarks = [reading @ reading.T for reading in read_remarks(design)]
     things = [thing @ thing.T for thing in split_said(design, roles)]
-    items = make_alike(design.offered, design.offered[design.mask])
     learned = [*remarks, *(remark * thing for remark in remarks for thing in things)]
-    return [make_measure(remarks, design.match, design), make_measure(learned, items, design)]
+    return [make_measure(remarks, design.match, design), make_measure(learned, design.offered, design)]
 
 
 def make_measure(alike: Sequence[FloatArray], offered: FloatArray, design: Design) -> Measure:
@@ -122,13 +121,17 @@ def read_remarks(design: Design) -> Iterator[FloatArray]:
 
 
 def split_said(design: Design, roles: Sequence[int]) -> Iterator[FloatArray]:
-    """Yield the components of each thing that was said, all made alike, (n, parts)."""
+    """Yield the components of each thing that was said, (n, parts), as they are and then all made alike.
+
+    What people talk about is in the leading ones; how they put it may be in any.
+    """
     for part in np.split(design.asked[:, :-1], np.cumsum(roles)[:-1], axis=1):
         if part.any():
-            yield make_alike(part, part)
+            yield part
+            yield make_alike(part)
 
 
-def make_alike(values: FloatArray, rows: FloatArray) -> FloatArray:
-    """Return values with components as large as each other, by their spread in some rows; zeros where there is none."""
+def make_alike(rows: FloatArray) -> FloatArray:
+    """Return rows with components as large as each other, by their spread; zeros where there is none."""
     spread = rows.std(axis=0)
-    return np.asarray(values / np.where(spread > NO_SPREAD, spread, np.inf))
+    return np.asarray(rows / np.where(spread > NO_SPREAD, spread, np.inf))
