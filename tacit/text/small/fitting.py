@@ -164,9 +164,9 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
     """Return the start and the ridge by which reactions that were left out are foretold best.
 
     All starts are compared in haste, then the best two, then the better of these at all ridges, then what it found
-    feedback to mean, held firmly, at all ridges: where little is learned of candidates, what states tell shows the
-    meaning first. What stakes won is that of the best before meaning was read. Of many reactions some are compared, and
-    all say in the end what is meant.
+    feedback to mean, held firmly, at the best of all ridges: where little is learned of candidates, what states tell
+    shows the meaning first. What stakes won is that of the best before meaning was read. Of many reactions some are
+    compared, and all say in the end what is meant.
     """
     if len(design) > MOST_COMPARED:
         some = compared_rows(design)
@@ -191,7 +191,7 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
     won = max(trials, key=lambda trial: trial.first).won  # by fits that know nothing of what was left out
     if rewards is None:
         meant = hold_meaning(design, max(trials, key=worth).start)
-        trials += [tried(meant, ridge) for ridge in RIDGES]
+        trials.append(tried(meant, max(RIDGES, key=lambda ridge: tried(meant, ridge, hasty=True).gain)))
     return max(trials, key=worth)._replace(won=won)
 
 
