@@ -253,7 +253,7 @@ def taken(reaction: Reaction) -> str:
 
 
 def test_adapters_learn_and_shuffled_feedback_teaches_nothing(random_preset) -> None:
-    """The loss on reactions left out falls, or stays where nothing is left to win; the control says that it is noise."""
+    """The loss on reactions left out falls, or stays where nothing is left to win; the control says it is noise."""
     model = language_model(random_preset, replace(QUICK, epochs=4)).fit(reactions(90))
     losses = model.losses
     assert min(losses.epochs) - 1e-4 <= losses.heads <= losses.small < losses.uniform
