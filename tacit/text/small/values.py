@@ -75,7 +75,7 @@ def fit_value(said: Float32Array, items: Float32Array, led_to: FloatArray, parts
     return StepValue(Affinity(like, roles, item, W), bias)
 
 
-class Weights(NamedTuple):
+class ValueWeights(NamedTuple):
     """w (R,), W (p, q) and b."""
 
     like: FloatArray
@@ -94,18 +94,18 @@ class Pairs(NamedTuple):
         """Return some rows."""
         return Pairs(*(each[rows] for each in self))
 
-    def split(self, flat: FloatArray) -> Weights:
+    def split(self, flat: FloatArray) -> ValueWeights:
         """Return weights that stand in one row."""
         R, p, q = (each.shape[1] for each in self)
-        return Weights(flat[:R], flat[R:-1].reshape(p, q), float(flat[-1]))
+        return ValueWeights(flat[:R], flat[R:-1].reshape(p, q), float(flat[-1]))
 
-    def score(self, weights: Weights) -> FloatArray:
+    def score(self, weights: ValueWeights) -> FloatArray:
         """Return the log-odds w·like + x'W z + b, (n,)."""
         learned = np.einsum("nq,nq->n", self.asked @ weights.W, self.offered)
         return np.asarray(self.like @ weights.like + learned + weights.bias)
 
 
-def climb_value(pairs: Pairs, led_to: FloatArray, ridge: float) -> Weights:
+def climb_value(pairs: Pairs, led_to: FloatArray, ridge: float) -> ValueWeights:
     """Return the weights of a logistic regression on values (n,) in [0, 1]; W is held to 0 by the ridge."""
     R, p, q = (each.shape[1] for each in pairs)
     hold = np.repeat([LIKE_RIDGE, ridge, 0.0], [R, p * q, 1])
