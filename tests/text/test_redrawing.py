@@ -39,7 +39,7 @@ def test_the_measure_as_pairs_say():
     design = make_design(sample, frame)
     words, learned = list_measures(design, roles_of(frame))
     assert len(words.alike) == 2  # as it is read, and from contrary people
-    assert len(learned.alike) == 6  # whatever was asked, and with the request in two ways: nothing else was said
+    assert len(learned.alike) == 6  # whatever was asked, and with the request, in two ways
     for measure in (words, learned):
         total = np.zeros(len(measure.alike))
         for i in range(12):
