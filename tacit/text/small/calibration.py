@@ -16,7 +16,8 @@ import numpy as np
 from scipy.special import expit
 
 from tacit.base.arrays import FloatArray
-from tacit.text.small.likelihood import Design, rewards_of_taken, weigh_choices
+from tacit.text.small.likelihood import Design, rewards_of_taken
+from tacit.text.small.likelihood_kernels import weigh_choices
 from tacit.text.small.posterior import LARGEST_RATIO, clipped
 
 BOLDER = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)

@@ -23,8 +23,8 @@ from tacit.text.small.likelihood import (
     explain_fixed,
     explain_meaning,
     explain_rewards,
-    meant_by,
 )
+from tacit.text.small.likelihood_kernels import believe_meaning
 from tacit.text.small.starts import Start, taken_evenly
 
 MOST_PARTS = 1 << 16
@@ -93,7 +93,7 @@ def climb_rewards(
     """Return the weights whose rewards explain feedback best that means what the start says."""
     n = design.fitting
     hold, centre, meaning = hold_of(design, ridge, settings)[:n], start.centre[:n], start.weights[n:]
-    t, plain = meant_by(design, meaning)
+    t, plain = believe_meaning(*design.remarks, meaning)
 
     def objective(fitting: FloatArray) -> tuple[float, FloatArray]:
         value, slopes = explain_fixed(design, fitting, t, plain)
