@@ -8,15 +8,14 @@ the truth does. So in the end meaning is read off rewards that were foretold wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
 from tacit.base.arrays import FloatArray
 from tacit.base.saved import LARGEST
 from tacit.base.validation import check_number, check_whole
+from tacit.text.small.lbfgs import find_lowest
 from tacit.text.small.likelihood import (
     Design,
     explain_feedback,
@@ -116,13 +115,6 @@ def climb_meaning(
         return float(-value + (hold * away * away).sum()), -slopes + 2 * hold * away
 
     return np.concatenate([start.weights[:n], find_lowest(objective, start.weights[n:], steps)])
-
-
-def find_lowest(
-    objective: Callable[[FloatArray], tuple[float, FloatArray]], begin: FloatArray, steps: int
-) -> FloatArray:
-    """Return where an objective with its slopes is least, or what was reached after so many steps."""
-    return np.asarray(minimize(objective, begin, jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
 
 
 def hold_of(design: Design, ridge: float, settings: FittingSettings, firmly: float = 1.0) -> FloatArray:

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from tacit.base.arrays import BoolArray, Float32Array, FloatArray
 from tacit.base.saved import Saved
 from tacit.text.small.affinity import Affinity, fit_components
+from tacit.text.small.lbfgs import find_lowest
 
 RIDGES = (0.01, 0.1, 1.0)
 """Among which what was left out of the fit chooses."""
@@ -118,7 +118,7 @@ def climb_value(pairs: Pairs, led_to: FloatArray, ridge: float) -> ValueWeights:
         return cross_entropy(odds, led_to) + float((hold * flat * flat).sum()), slopes + 2 * hold * flat
 
     begin = np.zeros(len(hold))
-    return pairs.split(minimize(objective, begin, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x)
+    return pairs.split(find_lowest(objective, begin, STEPS))
 
 
 def cross_entropy(odds: FloatArray, values: FloatArray) -> float:
