@@ -28,12 +28,17 @@ DOUBT = 0.5
 """Share of chance in what is foretold when starts are compared: without, the boldest wrong guess would decide."""
 
 
+PartFits = tuple[FloatArray, ...]
+"""Weights, one fit for each part that was left out."""
+
+
 class Trial(NamedTuple):
     """A start that was tried: what it gained on reactions left out, on average, and where its fits ended.
 
     `start` begins where the best of them did; where meaning was `read` off what they foretold, with the meaning that
     all reactions together have. Before that it gained `first`, and stakes `won` (n,), which is what is evidence. Of
-    `rows` (n,) of the design the one that stands at place k was left out of the fit k modulo their number.
+    `rows` (n,) of the design the one that stands at place k was left out of the fit k modulo their number. Fits of all
+    `rounds` are kept: those before meaning was read, and after each time; the `best` is counted from 0.
     """
 
     gain: float
@@ -41,9 +46,19 @@ class Trial(NamedTuple):
     won: FloatArray
     start: Start
     ridge: float
-    read: bool
-    fits: tuple[FloatArray, ...]
+    rounds: tuple[PartFits, ...]
+    best: int
     rows: IntArray
+
+    @property
+    def fits(self) -> PartFits:
+        """Return the fits of the best round."""
+        return self.rounds[self.best]
+
+    @property
+    def read(self) -> bool:
+        """Return whether meaning was read off what was foretold."""
+        return self.best > 0
 
 
 def try_start(
@@ -53,47 +68,67 @@ def try_start(
     settings: FittingSettings,
     rewards: FloatArray | None,
     hasty: bool = False,
+    begun: Trial | None = None,
 ) -> Trial:
     """Return what a start is worth; see the module's docstring. Where rewards are known there is no meaning to read.
 
-    In haste meaning is read once, in as few parts as of many reactions.
+    In haste meaning is read once, in as few parts as of many reactions. What was `begun` so is gone on with, if it is
+    in as many parts as this.
     """
     folds = FOLDS if hasty or len(design) > FINE else FINE_FOLDS
-    rounds = 0 if rewards is not None else min(1, ROUNDS) if hasty else ROUNDS
+    readings = 0 if rewards is not None else min(1, ROUNDS) if hasty else ROUNDS
     parts = [np.arange(len(design)) % folds == n for n in range(folds)]
-    steps = settings.steps // 2
-
-    def read_anew(rest: Design, f: FloatArray, fit: FloatArray) -> FloatArray:
-        read = climb_meaning(rest, f, start._replace(weights=fit), steps, settings)
-        return climb_rewards(rest, start._replace(weights=read), ridge, steps, settings)
-
-    fits = []
-    for part in parts:
-        known = None if rewards is None else rewards[~part]
-        fits.append(climb_weights(design.part(~part), start, ridge, steps, settings, known))
-    won = gather_left_out(design, parts, fits, stake)
-    gains = first = weigh_fits(design, parts, fits, rewards)
-    best = fits
-    for _ in range(rounds):
-        f = foretell_rewards(design, parts, fits)
-        fits = [read_anew(design.part(~part), f[~part], fit) for part, fit in zip(parts, fits, strict=True)]
-        reached = weigh_fits(design, parts, fits, rewards)
-        if np.mean(reached) > max(np.mean(gains), np.mean(first) + BETTER):
-            gains, best = reached, fits
-    weights, read = best[int(np.argmax(gains))], gains is not first
-    if read:
-        f = foretell_rewards(design, parts, best)
-        weights = climb_meaning(design, f, start._replace(weights=weights), steps, settings)
+    rests = [design.part(~part) for part in parts]
+    if begun is not None and len(begun.fits) == folds:
+        rounds = list(begun.rounds)
+    else:
+        known = [None if rewards is None else rewards[~part] for part in parts]
+        rounds = [tuple(fit_rest(*each, start, ridge, settings) for each in zip(rests, known, strict=True))]
+    while len(rounds) <= readings:
+        f = foretell_rewards(design, parts, rounds[-1])
+        told = zip(rests, [f[~part] for part in parts], rounds[-1], strict=True)
+        rounds.append(tuple(read_anew(*each, start, ridge, settings) for each in told))
+    gains = [weigh_fits(design, parts, fits, rewards) for fits in rounds]
+    best = best_round([float(np.mean(each)) for each in gains])
+    weights = rounds[best][int(np.argmax(gains[best]))]
+    if best:
+        f = foretell_rewards(design, parts, rounds[best])
+        weights = climb_meaning(design, f, start._replace(weights=weights), settings.steps // 2, settings)
     return Trial(
-        float(np.mean(gains)),
-        float(np.mean(first)),
-        won,
+        float(np.mean(gains[best])),
+        float(np.mean(gains[0])),
+        gather_left_out(design, parts, rounds[0], stake),
         start._replace(weights=weights, evenly=False),
         ridge,
-        read,
-        tuple(best),
+        tuple(rounds),
+        best,
         np.arange(len(design)),
     )
+
+
+def fit_rest(
+    rest: Design, known: FloatArray | None, start: Start, ridge: float, settings: FittingSettings
+) -> FloatArray:
+    """Return the weights of a start fitted to the other parts, before meaning is read."""
+    return climb_weights(rest, start, ridge, settings.steps // 2, settings, known)
+
+
+def read_anew(
+    rest: Design, f: FloatArray, fit: FloatArray, start: Start, ridge: float, settings: FittingSettings
+) -> FloatArray:
+    """Return a fit to the other parts with the meaning read off rewards f, and what fits learned from that."""
+    steps = settings.steps // 2
+    read = climb_meaning(rest, f, start._replace(weights=fit), steps, settings)
+    return climb_rewards(rest, start._replace(weights=read), ridge, steps, settings)
+
+
+def best_round(gains: Sequence[float]) -> int:
+    """Return which round gains most; one in which meaning was read must be better than the first by `BETTER`."""
+    best = 0
+    for n, gain in enumerate(gains):
+        if gain > max(gains[best], gains[0] + BETTER):
+            best = n
+    return best
 
 
 def weigh_fits(

@@ -174,24 +174,27 @@ def choose_start(design: Design, settings: FittingSettings, rewards: FloatArray 
         if not chosen.read:
             return chosen._replace(rows=some)
         whole = try_start(design, chosen.start, chosen.ridge, settings, rewards, hasty=True)
-        return chosen._replace(start=whole.start, read=whole.read, fits=whole.fits, rows=whole.rows)
+        return chosen._replace(start=whole.start, rounds=whole.rounds, best=whole.best, rows=whole.rows)
 
-    def tried(start: Start, ridge: float, hasty: bool = False) -> Trial:
-        return try_start(design, start, ridge, settings, rewards, hasty)
+    def tried(start: Start, ridge: float, hasty: bool = False, begun: Trial | None = None) -> Trial:
+        return try_start(design, start, ridge, settings, rewards, hasty, begun)
 
     def worth(trial: Trial) -> float:
         return trial.gain + trial.start.likely / len(design)
 
     starts = list_starts(design, rewards)
-    hasty = [[worth(tried(start, ridge, hasty=True)) for ridge in RIDGES[1:]] for start in starts]
-    best = np.argsort(-np.max(hasty, axis=1), kind="stable")[:2]
-    trials = [tried(starts[n], RIDGES[1 + int(np.argmax(hasty[n]))]) for n in best]
+    hasty = [{ridge: tried(start, ridge, hasty=True) for ridge in RIDGES[1:]} for start in starts]
+    foremost = [max(each.values(), key=worth) for each in hasty]
+    best = sorted(range(len(starts)), key=lambda n: -worth(foremost[n]))[:2]
+    trials = [tried(starts[n], foremost[n].ridge, begun=foremost[n]) for n in best]
     ahead = int(np.argmax([worth(trial) for trial in trials]))
-    trials += [tried(starts[best[ahead]], ridge) for ridge in RIDGES if ridge != trials[ahead].ridge]
+    others, begun = [ridge for ridge in RIDGES if ridge != trials[ahead].ridge], hasty[best[ahead]]
+    trials += [tried(starts[best[ahead]], ridge, begun=begun.get(ridge)) for ridge in others]
     won = max(trials, key=lambda trial: trial.first).won  # by fits that know nothing of what was left out
     if rewards is None:
         meant = hold_meaning(design, max(trials, key=worth).start)
-        trials.append(tried(meant, max(RIDGES, key=lambda ridge: tried(meant, ridge, hasty=True).gain)))
+        first = max((tried(meant, ridge, hasty=True) for ridge in RIDGES), key=worth)
+        trials.append(tried(meant, first.ridge, begun=first))
     return max(trials, key=worth)._replace(won=won)
 
 
