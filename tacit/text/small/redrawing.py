@@ -48,8 +48,8 @@ class Measure(NamedTuple):
 
         They are nearly normal where the sums, of squares, are not, so that different ones can be compared.
         """
-        rows = [self.offered[np.arange(len(each)), each] for each in taken]
-        pairs = np.array([(each @ each.T).ravel() for each in rows])
+        rows = self.offered[np.arange(taken.shape[1]), taken]
+        pairs = (rows @ rows.transpose(0, 2, 1)).reshape(len(taken), -1)
         return np.cbrt(np.asarray(pairs @ self.alike.T, dtype=np.float64))
 
 
