@@ -203,7 +203,7 @@ def measure(kind: str, n: int, seed: int, encoder: str) -> str:
     fresh = [serve(kind, chance, UNMET) for _ in range(FRESH)]
     pleased = np.array([reaction.choice.action == wanted for reaction, wanted in fresh])
     assert model.fitted is not None
-    read = model.fitted.as_fitted.ratios(model.sample([reaction for reaction, _ in fresh])) > 0
+    read = model.fitted.leading.as_fitted.ratios(model.sample([reaction for reaction, _ in fresh])) > 0
     right = [
         int(np.argmax(model.score(reaction.choice.conversation, reaction.choice.candidates))) == wanted
         for reaction, wanted in fresh

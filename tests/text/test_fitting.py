@@ -15,19 +15,12 @@ from tacit.text.small import cross_fitting
 from tacit.text.small.affinity import fit_projection
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.calibration import Scales
+from tacit.text.small.choosing import MOST_COMPARED, RIDGES, compared_rows
 from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.cross_fitting import try_start
 from tacit.text.small.encoder import Words
 from tacit.text.small.features import TextFeatures
-from tacit.text.small.fitting import (
-    MOST_COMPARED,
-    RIDGES,
-    compared_rows,
-    fit_frame,
-    fit_text_posterior,
-    make_design,
-    make_posterior,
-)
+from tacit.text.small.fitting import fit_frame, fit_text_posterior, make_design, make_posterior
 from tacit.text.small.likelihood import (
     believed_of,
     explain_feedback,

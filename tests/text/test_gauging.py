@@ -68,7 +68,7 @@ def test_choices_of_a_policy_count_as_if_they_had_been_even():
 
 def test_nothing_is_said_of_few():
     sample, _ = world(300)
-    posterior, _, weights, _ = fit_text_posterior(sample, SETTINGS, leaves_out=True)
+    posterior, _, weights, _ = fit_text_posterior(sample, SETTINGS)
     assert gauge_rewards(posterior, sample.part(np.arange(12)), weights) == Gauge()
     assert estimate_intervals(Evidence(0.2, 0.01)) is None
     assert not list(find_constants(Evidence(0.2, 0.01)))

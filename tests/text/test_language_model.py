@@ -4,6 +4,7 @@ SmolLM2 is the real thing; where only the bookkeeping is at stake, a random mode
 model beside it reads by an encoder that needs no model.
 """
 
+import copy
 import warnings
 from dataclasses import replace
 
@@ -29,6 +30,7 @@ from tacit.text.causal.reader import StateReader, frozen_part, load_base
 from tacit.text.causal.texts import read_reactions
 from tacit.text.conversation import Choice, Conversation, Exchange, Reaction, TextContext
 from tacit.text.small.cache import EncodingCache
+from tacit.text.small.ensemble import Ensemble
 from tacit.text.small.likelihood import believed_of, explain_feedback, rewards_of_taken
 from tacit.text.small.model import SmallModel
 
@@ -170,7 +172,8 @@ def test_before_it_learns_it_says_what_the_small_model_says(random_preset) -> No
     assert model.fitted is not None
     start = model.fitted._replace(adapter=model._start, heads=model.fitted.basis.start.astype(np.float32))
     model.fitted = start
-    small = model.small
+    small = copy.copy(model.small)
+    small.fitted = Ensemble((small.fitted.leading,), np.ones(1))
     for reaction in reactions(5, seed=2, profile="a painter"):
         expected = small.fitted.as_fitted.predict(small.sample([reaction]))[0]
         choice = reaction.choice

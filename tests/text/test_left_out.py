@@ -8,7 +8,7 @@ from tacit.base.saved import Saved
 from tacit.text.conversation import Choice, Conversation, Reaction, TextContext
 from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.fitting import fit_text_posterior
-from tacit.text.small.left_out import NEVER_MET, LeftOut, put_weights
+from tacit.text.small.left_out import NEVER_MET, LeftOut
 
 SETTINGS = FittingSettings()
 
@@ -21,7 +21,7 @@ def reaction(n, feedback="thanks"):
 @pytest.fixture(scope="module")
 def fitted():
     sample, _ = world(90)
-    return sample, fit_text_posterior(sample, SETTINGS, leaves_out=True)
+    return sample, fit_text_posterior(sample, SETTINGS)
 
 
 @pytest.fixture
@@ -47,16 +47,17 @@ def test_it_is_read_with_the_rewards_of_a_fit_that_left_it_out(fitted, left_out)
     readers = {int(row): reader for rows, reader in left_out.readers(whole, reactions) for row in rows}
     assert readers[1] is whole
     for row, n in ((0, 3), (2, 4)):
-        read, fit = readers[row], weights[n % len(weights)]
-        found = [read.affinity.echo, read.affinity.weights.ravel(), read.state_weights]
-        np.testing.assert_array_equal(np.concatenate(found), fit)
-        np.testing.assert_array_equal(read.feedback_weights, whole.feedback_weights)
-        assert (read.boldness, read.sharpness) == (whole.boldness, whole.sharpness)
+        for read, fit, member in zip(
+            readers[row].members, weights[n % len(weights)], whole.members, strict=True
+        ):
+            np.testing.assert_array_equal(np.concatenate(read.fitting), fit)
+            np.testing.assert_array_equal(np.concatenate(read.meaning), np.concatenate(member.meaning))
+            assert (read.boldness, read.sharpness) == (member.boldness, member.sharpness)
 
 
 def test_fits_that_leave_out_are_not_the_whole(fitted):
     sample, (whole, _, weights, _) = fitted
-    assert len({put_weights(whole, row).rewards(sample).tobytes() for row in weights}) == len(weights)
+    assert len({whole.put_fitting(row).rewards(sample).tobytes() for row in weights}) == len(weights)
 
 
 @pytest.mark.parametrize("personal", [False, True])
@@ -65,11 +66,11 @@ def test_rewards_are_read_better_than_by_a_fit_that_saw_the_reactions(personal):
     left_out, seen = [], []
     for seed in range(2):
         sample, reward = world(500, seed=seed, personal=personal, noise=0.5, echoes=False)
-        whole, _, weights, _ = fit_text_posterior(sample, SETTINGS, leaves_out=True)
+        whole, _, weights, _ = fit_text_posterior(sample, SETTINGS)
         read = np.zeros(len(sample))
         for part, row in enumerate(weights):
             rows = np.arange(part, len(sample), len(weights))
-            read[rows] = put_weights(whole, row).rewarded(sample.part(rows))
+            read[rows] = whole.put_fitting(row).rewarded(sample.part(rows))
         left_out.append(np.mean((read - reward) ** 2))
         seen.append(np.mean((whole.as_fitted.rewarded(sample) - reward) ** 2))
     assert np.mean(left_out) < 0.75 * np.mean(seen)

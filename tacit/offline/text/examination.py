@@ -197,7 +197,7 @@ def list_speakers(
     Which of the two is the ironic one the fit leaves open: kind and contrary can change names together.
     """
     assert meanings.model.fitted is not None
-    posterior = meanings.model.fitted.as_fitted
+    posterior = meanings.model.fitted.leading.as_fitted
     profiled: BoolArray = np.asarray(sample.profile.any(axis=1))
     plainness = posterior.plainness(sample)
     ratios = posterior.ratios(sample)

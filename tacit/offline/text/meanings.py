@@ -32,9 +32,10 @@ from tacit.problem.layout import COUNTS, SILENCES
 from tacit.text.conversation import Reaction
 from tacit.text.evidence import Evidence
 from tacit.text.settings import TextSettings
+from tacit.text.small.ensemble import Ensemble
 from tacit.text.small.left_out import LeftOut
 from tacit.text.small.model import SmallModel
-from tacit.text.small.posterior import Sample, TextPosterior
+from tacit.text.small.posterior import Sample
 
 GOOD, POOR = 2 / 3, 1 / 3
 """From and up to which probability of being good a state is heterogeneous or homogeneous."""
@@ -140,16 +141,13 @@ def text_decoder(c: float) -> DecoderSettings:
     return DecoderSettings(constants.theta, constants.M, c)
 
 
-def weigh_meanings(posterior: TextPosterior, sample: Sample, decoder: DecoderSettings) -> Weighed:
+def weigh_meanings(posterior: Ensemble, sample: Sample, decoder: DecoderSettings) -> Weighed:
     """Return J, Pr[r = 1 | y, a] and Pr[the state is good | y, a] of reactions; see the module's docstring."""
-    rows, decoded = np.arange(len(sample)), np.zeros(len(sample))
+    decoded, rewarded = np.zeros(len(sample)), posterior.rewarded(sample)
     h, K = posterior.predict(sample), sample.mask.sum(axis=1)
     for size in np.unique(K):
         those = size == K
         if size >= FEWEST:
             decoded[those] = decoder.build(int(size)).batch(h[those, :size], sample.taken[those])
-    decoded = np.where(K < FEWEST, posterior.rewarded(sample), decoded)
-    g, q = posterior.goodness(sample), posterior.fits(sample, posterior.boldness)[rows, sample.taken]
-    more = np.expm1(posterior.ratios(sample))  # e^l - 1
-    evidence = 1 + g * q * more
-    return Weighed(decoded, g * q * (1 + more) / evidence, g * (1 + q * more) / evidence)
+    decoded = np.where(K < FEWEST, rewarded, decoded)
+    return Weighed(decoded, rewarded, posterior.promising(sample))

@@ -56,7 +56,7 @@ class Begun:
 def begin_with(small: SmallModel, reactions: Sequence[Reaction]) -> Begun:
     """Return what a fitted small model says of reactions."""
     assert small.fitted is not None
-    sample, posterior = small.sample(reactions), small.fitted.as_fitted
+    sample, posterior = small.sample(reactions), small.fitted.leading.as_fitted
     fits = np.log(np.maximum(posterior.fits(sample), SURE))
     return Begun(
         np.where(sample.mask, fits, 0.0),

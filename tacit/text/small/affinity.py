@@ -18,9 +18,6 @@ import numpy as np
 from tacit.base.arrays import Float32Array, FloatArray, IntArray
 from tacit.base.saved import Saved
 
-EVENING = 0.25
-"""Power of a component's spread that is taken from it: 0 leaves components as they are, 1 makes all alike."""
-
 
 @dataclass(frozen=True, eq=False)
 class Projection:
@@ -54,7 +51,7 @@ class Projection:
         return np.column_stack([self.components(rows), np.ones(len(rows))])
 
 
-def fit_projection(rows: FloatArray | Float32Array, parts: int, evening: float = 0.0) -> Projection:
+def fit_projection(rows: FloatArray | Float32Array, parts: int) -> Projection:
     """Return the projection on the first `parts` principal components of the rows, fewer where there are not as many.
 
     >>> project = fit_projection(np.array([[1.0, 0.0], [3.0, 0.0]]), parts=2)
@@ -71,8 +68,7 @@ def fit_projection(rows: FloatArray | Float32Array, parts: int, evening: float =
     kept = variances > max(1e-8 * variances[0], 1e-16)
     spread, axes = np.sqrt(variances[kept]), axes[:, kept]
     axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), np.arange(len(spread))] < 0, -1.0, 1.0)
-    scales = spread**-evening
-    return Projection(mean, axes * scales / max(float(np.linalg.norm(spread * scales)), 1e-12))
+    return Projection(mean, axes / max(float(np.linalg.norm(spread)), 1e-12))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +120,4 @@ def fit_components(
 ) -> tuple[tuple[Projection, ...], Projection]:
     """Return the projections of each thing said (n, R, D) that somebody said, and of candidates (C, D)."""
     heard = [said[:, role][said[:, role].any(axis=1)] for role in range(said.shape[1])]
-    return tuple(fit_projection(rows, parts, EVENING) for rows in heard), fit_projection(
-        items, parts, EVENING
-    )
+    return tuple(fit_projection(rows, parts) for rows in heard), fit_projection(items, parts)

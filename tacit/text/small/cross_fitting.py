@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import BoolArray, FloatArray, IntArray
+from tacit.base.arrays import BoolArray, FloatArray
 from tacit.text.small.climbing import FittingSettings, climb_meaning, climb_rewards, climb_weights
 from tacit.text.small.likelihood import SURE, Design, believed_of, rewards_of_taken
 from tacit.text.small.posterior import bayes, log_ratio
@@ -22,8 +22,8 @@ FOLDS, FINE_FOLDS, FINE = 3, 6, 400
 """Parts of which each is foretold from the others, more of them up to `FINE` reactions: then every one counts."""
 ROUNDS = 3
 """Times that meaning is read off what was foretold: then it stays."""
-BETTER = 0.01
-"""What reading it must gain to be believed: where little is foretold, what is read off it is timid."""
+BETTER = 0.02
+"""What reading it must gain to be believed: what was foretold knows the part left out a little, so that it gains."""
 DOUBT = 0.5
 """Share of chance in what is foretold when starts are compared: without, the boldest wrong guess would decide."""
 
@@ -36,9 +36,9 @@ class Trial(NamedTuple):
     """A start that was tried: what it gained on reactions left out, on average, and where its fits ended.
 
     `start` begins where the best of them did; where meaning was `read` off what they foretold, with the meaning that
-    all reactions together have. Before that it gained `first`, and stakes `won` (n,), which is what is evidence. Of
-    `rows` (n,) of the design the one that stands at place k was left out of the fit k modulo their number. Fits of all
-    `rounds` are kept: those before meaning was read, and after each time; the `best` is counted from 0.
+    all reactions together have. Before that it gained `first`, and stakes `won` (n,), which is what is evidence.
+    Reaction n was left out of fit n modulo their number. Fits of all `rounds` are kept: those before meaning was read,
+    and after each time; the `best` is counted from 0.
     """
 
     gain: float
@@ -48,7 +48,6 @@ class Trial(NamedTuple):
     ridge: float
     rounds: tuple[PartFits, ...]
     best: int
-    rows: IntArray
 
     @property
     def fits(self) -> PartFits:
@@ -102,7 +101,6 @@ def try_start(
         ridge,
         tuple(rounds),
         best,
-        np.arange(len(design)),
     )
 
 

@@ -18,8 +18,9 @@ import numpy as np
 from tacit.base.arrays import FloatArray
 from tacit.base.validation import SIMPLEX_TOLERANCE
 from tacit.text.conversation import NO_REMARK
+from tacit.text.small.ensemble import Ensemble
 from tacit.text.small.features import TextFeatures
-from tacit.text.small.posterior import Sample, TextPosterior
+from tacit.text.small.posterior import Sample
 
 BOLDNESS = 5.0
 """c above: what fits best where people answer the reply they got, 4 to 9 on two collections of real conversations."""
@@ -35,7 +36,7 @@ class Echo(NamedTuple):
 
 
 def measure_echo(
-    features: TextFeatures, posterior: TextPosterior, sample: Sample, feedback: Sequence[str]
+    features: TextFeatures, posterior: Ensemble, sample: Sample, feedback: Sequence[str]
 ) -> Echo | None:
     """Return how far feedback names candidates that were taken uniformly; None where too few of them were heard of."""
     heard = np.array([text != NO_REMARK for text in feedback])

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.base.arrays import FloatArray
-from tacit.text.small.left_out import put_weights
-from tacit.text.small.posterior import Sample, TextPosterior
+from tacit.text.small.ensemble import Ensemble
+from tacit.text.small.posterior import Sample
 
 HELD_RIGHT, SURELY_RIGHT = 2.0, 0.5
 """f of the best candidate from which on a place is heterogeneous: a multiple of 1/K, or this."""
@@ -36,15 +36,15 @@ class Gauge(NamedTuple):
     candidates: float = 0.0
 
 
-def gauge_rewards(posterior: TextPosterior, sample: Sample, weights: FloatArray) -> Gauge:
-    """Return the constants of reactions, each read with that row of weights (P, m) which was fitted without it.
+def gauge_rewards(posterior: Ensemble, sample: Sample, weights: FloatArray) -> Gauge:
+    """Return the constants of reactions, each read with that part of weights (P, E, m) which was fitted without it.
 
-    Reaction n was left out of row n modulo P; see `tacit.text.small.left_out`.
+    Reaction n was left out of part n modulo P; see `tacit.text.small.left_out`.
     """
     rows, size = np.arange(len(sample)), sample.mask.sum(axis=1)
     f, read = np.zeros(sample.mask.shape), np.zeros(len(sample))
     for number, fit in enumerate(weights):
-        some, reader = rows[number :: len(weights)], put_weights(posterior, fit)
+        some, reader = rows[number :: len(weights)], posterior.put_fitting(fit)
         f[some], read[some] = reader.rewards(sample.part(some)), reader.rewarded(sample.part(some))
     best = f.argmax(axis=1)
     evenly, there = 1 / (size * sample.chance), f[rows, best] >= np.minimum(HELD_RIGHT / size, SURELY_RIGHT)

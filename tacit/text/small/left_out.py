@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.text.conversation import Reaction
-from tacit.text.small.posterior import TextPosterior
+from tacit.text.small.ensemble import Ensemble
 
 NEVER_MET = -1
 """In place of a part."""
@@ -31,8 +31,8 @@ DIGEST = 52
 class LeftOut:
     """Fits that each left a part of the reactions out.
 
-    `digests` (n,) of the reactions, in order, and the part of each, `parts` (n,); `weights` (P, m) of what fits, each
-    row fitted without that part.
+    `digests` (n,) of the reactions, in order, and the part of each, `parts` (n,); `weights` (P, E, m) of what fits, by
+    part and by member of an ensemble, fitted without that part.
     """
 
     digests: IntArray
@@ -51,24 +51,22 @@ class LeftOut:
         places = np.minimum(np.searchsorted(self.digests, asked), len(self.digests) - 1)
         return np.where(self.digests[places] == asked, self.parts[places], NEVER_MET)
 
-    def readers(
-        self, whole: TextPosterior, reactions: Sequence[Reaction]
-    ) -> Iterator[tuple[IntArray, TextPosterior]]:
+    def readers(self, whole: Ensemble, reactions: Sequence[Reaction]) -> Iterator[tuple[IntArray, Ensemble]]:
         """Yield rows of reactions, and the posterior that they are read by."""
         parts = self.parts_of(reactions)
         for part in np.unique(parts):
             rows = np.flatnonzero(parts == part)
-            yield rows, whole if part == NEVER_MET else put_weights(whole, self.weights[part])
+            yield rows, whole if part == NEVER_MET else whole.put_fitting(self.weights[part])
 
     def to_tree(self) -> dict[str, Any]:
         """Return arrays that `from_tree` reads."""
         return dict(vars(self))
 
     @classmethod
-    def from_tree(cls, tree: Mapping[str, Any], whole: TextPosterior) -> LeftOut:
+    def from_tree(cls, tree: Mapping[str, Any], whole: Ensemble) -> LeftOut:
         """Return what `to_tree` described, of fits that have the weights of a posterior."""
-        saved = Saved.of(tree)
-        weights = saved.floats("weights", (None, sum(each.size for each in fitting_weights(whole))))
+        saved, size = Saved.of(tree), sum(each.size for each in whole.leading.fitting)
+        weights = saved.floats("weights", (None, len(whole.members), size))
         digests = saved.indices("digests", 1 << DIGEST)
         saved.check(len(weights) > 0 and len(digests) > 0, "digests", "of one reaction and one fit at least")
         parts = saved.wholes("parts", (len(digests),), high=len(weights) - 1)
@@ -81,16 +79,3 @@ def reaction_number(reaction: Reaction) -> int:
     told = [choice.conversation.to_json(), choice.candidates, choice.action, reaction.feedback]
     digest = hashlib.sha256(json.dumps(told).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - DIGEST)
-
-
-def fitting_weights(posterior: TextPosterior) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the weights of what fits: those of match, W and state."""
-    return posterior.affinity.echo, posterior.affinity.weights, posterior.state_weights
-
-
-def put_weights(posterior: TextPosterior, weights: FloatArray) -> TextPosterior:
-    """Return a posterior with other weights of what fits, (m,)."""
-    echo, W, _ = fitting_weights(posterior)
-    echo, W_flat, state = np.split(weights, [echo.size, echo.size + W.size])
-    affinity = replace(posterior.affinity, echo=echo, weights=W_flat.reshape(W.shape))
-    return replace(posterior, affinity=affinity, state_weights=state)

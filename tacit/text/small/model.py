@@ -29,6 +29,7 @@ from tacit.text.small.earlier_choices import OF_THE_LAST, weigh_before
 from tacit.text.small.echoing import measure_echo
 from tacit.text.small.encoder import Encoder, bundled_encoder
 from tacit.text.small.encoders import find_encoder
+from tacit.text.small.ensemble import Ensemble
 from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.fitting import fit_text_posterior
 from tacit.text.small.left_out import LeftOut
@@ -79,7 +80,7 @@ class SmallModel:
             bundled_encoder() if self.settings.encoder == BUNDLED else find_encoder(self.settings.encoder)
         )
         self.features = TextFeatures(named, cache or EncodingCache(default_path()))
-        self.fitted: TextPosterior | None = None
+        self.fitted: Ensemble | None = None
         self.values: tuple[StepValue | None, ...] = ()
         self.evidence: Evidence | None = None
         self.looks = 0  # fits so far
@@ -155,12 +156,10 @@ class SmallModel:
         looks = model.looks if found is None else 0
         fitting, several = self.settings.fitting, any(reaction.before for reaction in reactions)
         share = OF_THE_LAST if several else 1.0
-        model.fitted, evidence, left_out, gauge = fit_text_posterior(
-            sample, fitting, known, looks, leaves_out, share
-        )
+        model.fitted, evidence, left_out, gauge = fit_text_posterior(sample, fitting, known, looks, share)
         if evidence is not None and several:
             evidence = evidence._replace(before=weigh_before(self.features, reactions, fitting, looks))
-        model.left_out = None if left_out is None else LeftOut.of(reactions, left_out)
+        model.left_out = LeftOut.of(reactions, left_out) if leaves_out else None
         model.evidence = found or evidence
         if model.evidence is not None and known is None:
             said = [each.feedback for each in reactions]
@@ -203,12 +202,12 @@ class SmallModel:
             len(values) == (model.horizon - 1) * saved.has("fitted"), "values", "one a step but the last"
         )
         if saved.has("fitted"):
-            model.fitted = TextPosterior.from_state(saved.part("fitted"))
-            model._check_sizes(saved, model.fitted)
+            model.fitted = Ensemble.from_state(saved.part("fitted"))
+            model._check_sizes(saved, model.fitted.leading)
             model.values = tuple(
                 StepValue.from_state(each.part("value")) if each.has("value") else None for each in values
             )
-            size = len(model.fitted.affinity.item.mean)
+            size = len(model.fitted.leading.affinity.item.mean)
             told = all(
                 v is None or (len(v.affinity.item.mean), len(v.affinity.echo)) == (size, len(ROLES))
                 for v in model.values
@@ -227,13 +226,13 @@ class SmallModel:
         whole = known and len(fitted.state_projection.mean) == state_size(sentence)
         saved.check(whole, "fitted", f"of {MATCHES} kinds of match and {len(ROLES)} vectors")
 
-    def _posterior(self) -> TextPosterior:
+    def _posterior(self) -> Ensemble:
         if self.fitted is None:
             raise ValueError("there is a posterior after `fit`, and this model was not fitted; explore first")
         return self.fitted
 
     def _with_echo(
-        self, evidence: Evidence, fitted: TextPosterior, sample: Sample, feedback: Sequence[str]
+        self, evidence: Evidence, fitted: Ensemble, sample: Sample, feedback: Sequence[str]
     ) -> Evidence:
         """Return evidence with what is known of echo now."""
         echo = measure_echo(self.features, fitted, sample, feedback)

@@ -119,16 +119,38 @@ class TextPosterior:
         """Return the posterior whose feedback is read as boldly as it was fitted."""
         return replace(self, boldness=1.0, sharpness=1.0)
 
-    def confidence(self, sample: Sample) -> FloatArray:
-        """Return the probability of the likelier reward of the candidate taken, (n,): at least 1/2."""
-        good = self.rewarded(sample)
-        return np.asarray(np.maximum(good, 1 - good))
-
     def rewarded(self, sample: Sample) -> FloatArray:
         """Return how likely the candidate taken was rewarded, given the feedback, (n,)."""
         fits = self.fits(sample, self.boldness)[np.arange(len(sample)), sample.taken]
         f = self.goodness(sample) * fits
         return np.asarray(f / (f + (1 - f) * np.exp(-self.ratios(sample))))
+
+    def promising(self, sample: Sample) -> FloatArray:
+        """Return how likely some candidate would have earned a reward, given the feedback, (n,)."""
+        fits = self.fits(sample, self.boldness)[np.arange(len(sample)), sample.taken]
+        g, more = self.goodness(sample), np.expm1(self.ratios(sample))  # e^l - 1
+        return np.asarray(g * (1 + fits * more) / (1 + g * fits * more))
+
+    @property
+    def fitting(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the weights of what fits, flat: of match, W and state."""
+        return self.affinity.echo, self.affinity.weights.ravel(), self.state_weights
+
+    @property
+    def meaning(self) -> tuple[FloatArray, FloatArray]:
+        """Return the weights of what is meant: of feedback and profile."""
+        return self.feedback_weights, self.profile_weights
+
+    def put_fitting(self, weights: FloatArray) -> TextPosterior:
+        """Return the same with other weights of what fits, (m,)."""
+        echo, W, state = np.split(weights, np.cumsum([each.size for each in self.fitting])[:-1])
+        affinity = replace(self.affinity, echo=echo, weights=W.reshape(self.affinity.weights.shape))
+        return replace(self, affinity=affinity, state_weights=state)
+
+    def put_meaning(self, weights: FloatArray) -> TextPosterior:
+        """Return the same with other weights of what is meant, (m,)."""
+        feedback, profile = np.split(weights, [self.feedback_weights.size])
+        return replace(self, feedback_weights=feedback, profile_weights=profile)
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it."""

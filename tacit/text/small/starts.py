@@ -24,8 +24,8 @@ FIRST_GOODNESS, FIRST_PLAINNESS = 1.0, 2.0
 FIRST_KINDNESS = 2.0
 """Log-odds of a remark one standard deviation out on the component that is taken for kindness."""
 
-FIRMLY = 25.0
-"""How much more strongly feedback is held to what it was found to mean than to what it is first taken for."""
+RATHER, FIRMLY = 5.0, 25.0
+"""How much more strongly feedback is held to what it sounds like in some starts, and to what it was found to mean."""
 AS_IT_SOUNDS = 3.0
 """Log-odds, before anything is known, that people mean what they sound like: 20 to 1."""
 
@@ -57,9 +57,11 @@ def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
     leading, kind = leading_reading(design), sounding_kind(design)
     placed = [(echo, going_along), (nothing, leading), (nothing, -leading)]
     starts = [Start(read_as(design, centre, along), centre, evenly=True) for centre, along in placed]
+    sounds = bool(design.sounds.any())
     starts += [
-        Start(held, held, evenly=True, likely=AS_IT_SOUNDS if design.sounds.any() else 0.0)
+        Start(held, held, evenly=True, firmly=firmly, likely=AS_IT_SOUNDS * sounds)
         for held in (read_as(design, echo, kind), read_as(design, nothing, kind))
+        for firmly in ((1.0, RATHER) if sounds else (1.0,))
     ]
     if design.profiled.any():
         starts += [
