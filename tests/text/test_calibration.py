@@ -6,9 +6,10 @@ from text_posteriors import world
 
 from tacit.text.small import calibration
 from tacit.text.small.calibration import Scales, calibrate, foretell
+from tacit.text.small.choosing import choose_trials
 from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.cross_fitting import foretell_rewards
-from tacit.text.small.fitting import choose_start, fit_frame, make_design
+from tacit.text.small.fitting import fit_frame, make_design
 from tacit.text.small.likelihood import rewards_of_taken
 
 SETTINGS = FittingSettings()
@@ -18,7 +19,7 @@ SETTINGS = FittingSettings()
 def trial():
     sample, reward = world(300, noise=0.45, echoes=False)
     design = make_design(sample, fit_frame(sample, SETTINGS))
-    return design, choose_start(design, SETTINGS, None), reward
+    return design, choose_trials(design, SETTINGS, None).trials[1], reward
 
 
 def test_each_reaction_is_foretold_by_the_fit_that_left_it_out(trial):

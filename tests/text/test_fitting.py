@@ -155,7 +155,7 @@ def test_uniform_choices_are_not_lost_among_many_of_a_policy():
     assert len(compared_rows(make_design(uniform, fit_frame(uniform, SETTINGS)))) == MOST_COMPARED
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, 2])
 def test_remarks_are_not_learned_by_heart(seed, monkeypatch):
     """Forty phrases hardly have kindness in common; a policy that is right in nine of ten heard most of them.
 

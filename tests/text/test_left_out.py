@@ -73,7 +73,7 @@ def test_rewards_are_read_better_than_by_a_fit_that_saw_the_reactions(personal):
             read[rows] = whole.put_fitting(row).rewarded(sample.part(rows))
         left_out.append(np.mean((read - reward) ** 2))
         seen.append(np.mean((whole.as_fitted.rewarded(sample) - reward) ** 2))
-    assert np.mean(left_out) < 0.75 * np.mean(seen)
+    assert np.mean(left_out) < 0.85 * np.mean(seen)
 
 
 def test_saved_and_loaded_alike(fitted, left_out):

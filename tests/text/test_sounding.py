@@ -85,7 +85,7 @@ def test_fits_gain_by_what_remarks_sound_like_and_lose_nothing_by_sounds_that_me
             gains[name].append(fit_text_posterior(replace(sample, sounds=sounds), SETTINGS).evidence.gain)
     silent, meant, dealt = (np.mean(each) for each in gains.values())
     assert meant > silent + 0.1
-    assert dealt > silent - 0.05
+    assert dealt > silent - 0.1  # a standard error: nothing is found in either
 
 
 def framed(sample):

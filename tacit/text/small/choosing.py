@@ -23,13 +23,13 @@ MOST_COMPARED = 1_500
 MEMBERS = 8
 """Fits at most that are read together."""
 SPREAD = 4.0
-"""Gain, in log-likelihood of reactions left out, by which a fit's share is e times as large: 1 would be right if they
-were foretold by what knows nothing of them. Chosen by how sure readings of development worlds are, and how often right."""
+"""Gain, in log-likelihood of reactions left out, by which a fit's share is e times as large. 1 would be right of what
+knows nothing of them; this was chosen by how sure readings of development worlds are, and how often right."""
 LEAST_SHARE = 0.02
 """Share below which a fit is not kept."""
 
 
-class Chosen(NamedTuple):
+class Foremost(NamedTuple):
     """Trials of which a fit comes, the best first, with their `shares` (E,), which sum to 1.
 
     Stakes `won` (n,) on the reactions compared is of the best before meaning was read: it is what is evidence.
@@ -40,7 +40,7 @@ class Chosen(NamedTuple):
     won: FloatArray
 
 
-def choose_trials(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Chosen:
+def choose_trials(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Foremost:
     """Return the trials of which a fit comes; of many reactions some are compared, and those chosen tried on all."""
     if len(design) <= MOST_COMPARED:
         return compare_trials(design, settings, rewards)
@@ -50,7 +50,7 @@ def choose_trials(design: Design, settings: FittingSettings, rewards: FloatArray
     return chosen._replace(trials=tuple(trials))
 
 
-def compare_trials(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Chosen:
+def compare_trials(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Foremost:
     """Return the foremost trials; see the module's docstring."""
     n = len(design)
 
@@ -70,7 +70,7 @@ def compare_trials(design: Design, settings: FittingSettings, rewards: FloatArra
     trials.sort(key=worth, reverse=True)
     shares = np.exp([(worth(trial) - worth(trials[0])) / SPREAD for trial in trials])
     shares = shares[shares >= LEAST_SHARE * shares.sum()]  # the first ones: they fall
-    return Chosen(tuple(trials[: len(shares)]), shares / shares.sum(), won)
+    return Foremost(tuple(trials[: len(shares)]), shares / shares.sum(), won)
 
 
 def compared_rows(design: Design) -> IntArray:
