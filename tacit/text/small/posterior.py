@@ -10,7 +10,8 @@
 A person is plain or contrary, a remark kind or unkind; which it is nobody says, and a reward is a plain person's kind
 remark or a contrary one's unkind. The sum of f is g ≤ 1 < K/2: that rewarding candidates are the minority is built in.
 x(s) are leading components of the vectors of request, answers, what was said and profile, and a 1, z(a) those of the
-candidate (`tacit.text.small.affinity`). `tacit.text.small.fitting` fits the weights.
+candidate (`tacit.text.small.affinity`). `tacit.text.small.fitting` fits the weights; several
+fits are read together (`tacit.text.small.ensemble`).
 """
 
 from __future__ import annotations
