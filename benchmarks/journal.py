@@ -19,6 +19,8 @@ from tacit.experiments.code_digest import digest_module
 
 QUIET = 15.0
 """Seconds between two lines that say how far it is."""
+CODE = (".py", ".json")
+"""How files of a package of problems end that decide results: modules, and the words they read."""
 NOT_PLAYED = "table.py"
 """The module of a package of problems that decides no result."""
 
@@ -142,11 +144,11 @@ def digest_code(*packages: str, learner: str = "tacit.experiments.learners") -> 
 
 
 def digest_packages(*packages: str, beside: str = "") -> str:
-    """Return a digest of the code of packages of problems: all that decides what learners of their own earn."""
+    """Return a digest of packages of problems, with their folders: all that decides what learners of their own earn."""
     digest = hashlib.sha256(beside.encode())
     for package in packages:
-        for path in sorted((Path(__file__).parent / package).glob("*.py")):
-            if path.name != NOT_PLAYED:
+        for path in sorted((Path(__file__).parent / package).rglob("*")):
+            if path.suffix in CODE and path.name != NOT_PLAYED:
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

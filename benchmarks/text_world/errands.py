@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from text_world.halves import draw_one, half_of
+from text_world.halves import draw_one, draw_several, half_of
 from text_world.openings import OPENINGS
 from text_world.remarks import Manners
 
@@ -89,9 +89,9 @@ class Errand:
         self._world, self._chance, words = world, chance, world.sentences
         self.ironic = world.manners is not None and bool(chance.random() < 0.5)
         self.profile = world.manners.describe(chance, self.ironic) if world.manners is not None else ""
-        self._departments = _pick(chance, world.departments, 2)
-        self._counters = _pick(chance, world.counters, 2)
-        self._aspects = _pick(chance, world.aspects, 3)
+        self._departments = draw_several(chance, world.departments, 2)
+        self._counters = draw_several(chance, world.counters, 2)
+        self._aspects = draw_several(chance, world.aspects, 3)
         self._right = [int(chance.integers(n)) for n in (2, 2, 3)]
         aspect = self._aspects[self._right[2]]
         self._wishes = [str(wish) for wish in chance.permutation(aspect[4].split(","))[:4]]
@@ -183,7 +183,3 @@ def draw_errands(
         tuple(line.split("|") for line in half_of(rows, judging)) for rows in (DEPARTMENTS, COUNTERS, ASPECTS)
     )
     return Errands(departments, counters, aspects, words, horizon, manners)
-
-
-def _pick(chance: np.random.Generator, rows: Sequence[Sequence[str]], count: int) -> list[Sequence[str]]:
-    return [rows[int(n)] for n in chance.permutation(len(rows))[:count]]

@@ -13,6 +13,7 @@ from text_world.errands import draw_errands
 from text_world.halves import is_judging
 from text_world.helpdesk import draw_helpdesk
 from text_world.remarks import Voice, draw_voice, manners_of
+from text_world.stranger.worlds import STRANGERS, draw_stranger
 from text_world.styles import draw_manner
 from text_world.suiting import draw_suiting
 from text_world.titles import draw_taste
@@ -41,12 +42,16 @@ NOISY = ("echo", "tools", "style")
 
 @dataclass(frozen=True)
 class Family:
-    """Worlds of a kind: `least` is what is asked of the ceiling's reward by number of episodes."""
+    """Worlds of a kind: `least` is what is asked of the ceiling's reward by number of episodes.
+
+    A stranger's worlds have a `pool`, which is whose remarks are heard.
+    """
 
     world: str
     speakers: str
     least: dict[int, float]
     seeds: int = 5
+    pool: str = ""
 
     @property
     def noise(self) -> bool:
@@ -54,20 +59,24 @@ class Family:
         return self.speakers in NOISE
 
 
-def _one_turn(world: str) -> dict[int, float]:
+def _least(world: str) -> dict[int, float]:
+    if world in TURNS:
+        return {1_000: 0.9, 3_000: 0.9}
     return {300: 0.80 if world == "recommend" else 0.85, 1_000: 0.95, 3_000: 0.95}
 
 
 FAMILIES: dict[str, Family] = (
-    {f"{w}.{s}": Family(w, s, _one_turn(w)) for w in WISHES for s in SPEAKERS}
-    | {f"{w}.{s}": Family(w, s, {1_000: 0.9, 3_000: 0.9}) for w in TURNS for s in SPEAKERS}
+    {f"{w}.{s}": Family(w, s, _least(w)) for w in (*WISHES, *TURNS) for s in SPEAKERS}
     | {noise: Family("", noise, {}, seeds=20) for noise in NOISE}
+    | {f"stranger.{w}.{p}.{s}": Family(w, s, _least(w), pool=p) for w, p in STRANGERS for s in SPEAKERS}
 )
 
 
 def draw_world(name: str, seed: int) -> tuple[World, Voice]:
     """Return the world of a family and seed, and how its people speak: always the same ones."""
     family, judging = FAMILIES[name], is_judging(seed)
+    if family.pool:
+        return draw_stranger(family.world, family.pool, family.speakers, judging, seed)
     chance = np.random.default_rng([seed, crc32(name.encode())])
     manners = manners_of(judging) if family.speakers == "opposite" else None
     kind = family.world or NOISY[seed % len(NOISY)]

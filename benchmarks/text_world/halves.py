@@ -36,6 +36,11 @@ def draw_some(
     """Return between `least` and `most` of some words, all of them at most, each once, in a random order."""
     top = min(len(words), len(words) if most is None else most)
     count = int(chance.integers(min(least, top), top + 1))
+    return draw_several(chance, words, count)
+
+
+def draw_several(chance: np.random.Generator, words: Sequence[T], count: int) -> list[T]:
+    """Return so many of some words, each once, in a random order."""
     return [words[int(n)] for n in chance.permutation(len(words))[:count]]
 
 

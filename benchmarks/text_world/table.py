@@ -24,7 +24,7 @@ SURELY = 3.0
 """Standard errors below uniform play that are no longer chance."""
 TRUSTED = ("works", "works with caution")
 HEAD = (
-    f"{'family':<20}{'episodes':>8}{'seeds':>6}  {'all':<13}{'last tenth':<13}{'fresh':<13}{'from logs':<13}"
+    f"{'family':<30}{'episodes':>8}{'seeds':>6}  {'all':<13}{'last tenth':<13}{'fresh':<13}{'from logs':<13}"
     f"{'sees reward: all':<18}{'last':<13}{'fresh':<13}{'from logs':<13}{'uniform':>8}  {'decoded-true':<14}"
     f"{'labels right':<13}verdicts online | from logs; what was asked"
 )
@@ -46,7 +46,7 @@ def write_row(family: str, rows: Sequence[Row]) -> str:
     online, logs, ceiling, above = (of(rows, learner) for learner in (*OURS, *CEILING))
     asked = "; ".join([f"{count_verdicts(online)} | {count_verdicts(logs)}", *check_row(family, rows)])
     return (
-        f"{family:<20}{rows[0]['episodes']:>8,}{len({row['seed'] for row in rows}):>6}  "
+        f"{family:<30}{rows[0]['episodes']:>8,}{len({row['seed'] for row in rows}):>6}  "
         f"{show(online, 'all'):<13}{show(online, 'last'):<13}{show(online, 'fresh'):<13}{show(logs, 'fresh'):<13}"
         f"{show(ceiling, 'all'):<18}{show(ceiling, 'last'):<13}{show(ceiling, 'fresh'):<13}{show(above, 'fresh'):<13}"
         f"{rows[0]['uniform']:>8.3f}  {show(online, 'gap'):<14}{show(logs, 'right'):<13}{asked}"

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from text_world.halves import draw_one
+from text_world.halves import draw_one, draw_several
 from text_world.remarks import Manners
 
 N_CANDIDATES = 4
@@ -96,7 +96,7 @@ class Catalogue:
         ironic = self.manners is not None and bool(chance.random() < 0.5)
         if self.manners is not None:
             profile = f"{profile} {self.manners.describe(chance, ironic)}".strip()
-        others = [wrong[int(n)] for n in chance.permutation(len(wrong))[: N_CANDIDATES - 1]]
+        others = draw_several(chance, wrong, N_CANDIDATES - 1)
         offer = [right, *others]
         order = [int(n) for n in chance.permutation(N_CANDIDATES)]
         return OneTurn(request, profile, ironic, tuple(offer[n] for n in order), order.index(0))

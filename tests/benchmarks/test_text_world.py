@@ -3,6 +3,7 @@
 import argparse
 import warnings
 
+import journal
 import numpy as np
 import pytest
 import text_worlds
@@ -14,6 +15,7 @@ from text_world.families import FAMILIES, NOISE, SPEAKERS, WISHES, draw_world
 from text_world.halves import CHOOSE, JUDGE
 from text_world.logs import draw_log, score_labels
 from text_world.playing import CEILING, OURS, choose_fresh, play_one
+from text_world.stranger.worlds import STRANGERS
 from text_world.table import check_row, is_below, is_off, write_calibration, write_table, write_warnings
 
 SEED = CHOOSE + 500_000
@@ -54,6 +56,17 @@ def test_four_candidates_come_out_of_a_catalogue_and_one_is_right(name, seed):
     assert 20 <= len({candidate for visit in visits for candidate in visit.offer}) <= 50
     places = np.bincount([visit.right for visit in visits], minlength=4)
     assert places.min() > 150
+
+
+@pytest.mark.parametrize(("name", "pool"), STRANGERS)
+def test_the_worlds_of_a_stranger_have_one_right_choice_and_uniform_play_earns_what_they_say(name, pool):
+    world, voice = draw_world(f"stranger.{name}.{pool}.plain", JUDGING)
+    visits = [world.draw_visit(np.random.default_rng(n)) for n in range(200)]
+    assert {sum(visit.rewards()) for visit in visits} == {
+        int(world.horizon == 1)
+    }  # of several turns, none at first
+    log = draw_log(world, voice, np.random.default_rng(11), 2000)
+    assert np.mean([line.reward for line in log]) == pytest.approx(world.uniform, abs=0.04)
 
 
 @pytest.mark.parametrize("name", WISHES)
@@ -238,6 +251,20 @@ def test_tasks_are_those_that_were_asked_for():
     assert {(task.seed, task.learner) for task in text_worlds.list_tasks(options)} == {
         (JUDGE + n, learner) for n in (0, 1) for learner in OURS
     }
+    options.families = ["stranger.tools", "stranger.four.b"]
+    asked = {f"stranger.{pool}.{who}" for pool in ("tools.a", "tools.b", "four.b") for who in SPEAKERS}
+    assert {task.family for task in text_worlds.list_tasks(options)} == asked
+
+
+def test_what_a_package_reads_and_its_folders_are_part_of_its_digest(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "__file__", str(tmp_path / "journal.py"))
+    words = tmp_path / "world" / "stranger" / "words.json"
+    words.parent.mkdir(parents=True)
+    digests = set()
+    for text in ("[]", '["hello"]'):
+        words.write_text(text)
+        digests.add(journal.digest_packages("world"))
+    assert len(digests) == 2
 
 
 def test_a_run_of_the_agent_is_measured_whole():
