@@ -12,9 +12,10 @@ from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.encoder import bundled_encoder
 from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import fit_frame, fit_text_posterior, make_design
+from tacit.text.small.likelihood import believed_of
 from tacit.text.small.sampling import make_sample
 from tacit.text.small.sounding import KIND, UNKIND, sound_of
-from tacit.text.small.starts import leading_reading, sounding_kind
+from tacit.text.small.starts import first_weights, leading_reading, read_as, read_as_heard, sounding_kind
 
 SETTINGS = FittingSettings()
 PLEASED = ("Brilliant, that sorted it.", "Lovely, cheers!", "Spot on.", "You saved my day.")
@@ -90,3 +91,38 @@ def test_fits_gain_by_what_remarks_sound_like_and_lose_nothing_by_sounds_that_me
 
 def framed(sample):
     return sample, fit_frame(sample, SETTINGS)
+
+
+def test_what_sounds_like_neither_side_means_nothing_however_few_are_pleased():
+    """One in ten is pleased: half way between how both sound, not at the mean, a remark says nothing."""
+    chance = np.random.default_rng(0)
+    sample, _ = world(300)
+    pleased = np.arange(300) % 10 == 0
+    reading = 0.1 * chance.standard_normal(sample.reading.shape)
+    reading[:, 0] += pleased
+    design = make_design(*framed(replace(sample, reading=reading, sounds=pleased - 0.5)))
+    start = read_as_heard(design, first_weights(design, 0.0))
+    meant = believed_of(design, start).ratio
+    assert meant[pleased].min() > 0.5
+    assert meant[~pleased].max() < -0.5
+    control = read_as(design, first_weights(design, 0.0), sounding_kind(design))
+    assert (believed_of(design, control).ratio[~pleased] > -0.5).mean() > 0.3
+
+
+def test_few_pleased_are_not_many_where_nothing_fits():
+    """One in fifteen is pleased, by luck: remarks mean what they sound like. In the control nothing is heard."""
+    right = {"heard": [], "not heard": []}
+    for seed in (1, 2, 3):
+        sample, _ = world(400, seed=seed, echoes=False)
+        chance = np.random.default_rng(seed)
+        pleased = chance.random(400) < 1 / 15
+        reading = 0.2 * chance.standard_normal(sample.reading.shape)
+        reading[:, 0] += pleased
+        for column in (1, 2, 3):
+            reading[~pleased, column] += 2.0 * chance.standard_normal((~pleased).sum())
+        for name, sounds in zip(right, (pleased - 0.5, np.zeros(400)), strict=True):
+            heard = replace(sample, reading=reading, sounds=sounds)
+            found = fit_text_posterior(heard, SETTINGS).posterior.rewarded(heard)
+            right[name].append(np.mean((found > 0.5) == pleased))
+    assert np.mean(right["heard"]) > 0.95
+    assert np.mean(right["not heard"]) < 0.85

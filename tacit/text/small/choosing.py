@@ -60,7 +60,7 @@ def compare_trials(design: Design, settings: FittingSettings, rewards: FloatArra
     def worth(trial: Trial) -> float:
         return n * trial.gain + trial.start.likely
 
-    hasty = [tried(start, ridge) for start in list_starts(design, rewards) for ridge in RIDGES[:-1]]
+    hasty = [tried(start, ridge) for start in list_starts(design, rewards) for ridge in RIDGES]
     if rewards is None:
         meant = hold_meaning(design, max((trial for _, trial in hasty), key=worth).start)
         hasty += [tried(meant, ridge) for ridge in RIDGES]

@@ -118,7 +118,10 @@ def climb_meaning(
 
 
 def hold_of(design: Design, ridge: float, settings: FittingSettings, firmly: float = 1.0) -> FloatArray:
-    """Return how strongly each weight is held to its start; biases, the last of their parts, hardly are."""
+    """Return how strongly each weight is held to its start; biases, the last of their parts, hardly are.
+
+    That of feedback is, where it is held more firmly than usual.
+    """
     ridges = (
         settings.match_ridge,
         ridge,
@@ -127,5 +130,6 @@ def hold_of(design: Design, ridge: float, settings: FittingSettings, firmly: flo
         settings.profile_ridge,
     )
     hold = np.repeat(ridges, design.sizes)
-    hold[np.cumsum(design.sizes)[2:] - 1] = BIAS_RIDGE
+    biases = np.cumsum(design.sizes)[2:] - 1
+    hold[biases if firmly <= 1 else biases[[0, 2]]] = BIAS_RIDGE
     return hold

@@ -24,8 +24,11 @@ FIRST_GOODNESS, FIRST_PLAINNESS = 1.0, 2.0
 FIRST_KINDNESS = 2.0
 """Log-odds of a remark one standard deviation out on the component that is taken for kindness."""
 
+FIRST_LOUDNESS = 5.0
+"""Log-odds of a remark that sounds one unit kind: half a unit is what kind sentences do, on average."""
+
 RATHER, FIRMLY = 5.0, 25.0
-"""How much more strongly feedback is held to what it sounds like in some starts, and to what it was found to mean."""
+"""How much more strongly feedback is held to what it sounds like in some starts, or to what it was found to mean."""
 AS_IT_SOUNDS = 3.0
 """Log-odds, before anything is known, that people mean what they sound like: 20 to 1."""
 
@@ -54,18 +57,18 @@ def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
         return [Start(echo, echo), Start(nothing, nothing)]
     f, _ = rewards_of_taken(design, echo)
     going_along = regress_ridge(design.reading, f - f.mean())
-    leading, kind = leading_reading(design), sounding_kind(design)
+    leading = leading_reading(design)
     placed = [(echo, going_along), (nothing, leading), (nothing, -leading)]
     starts = [Start(read_as(design, centre, along), centre, evenly=True) for centre, along in placed]
     sounds = bool(design.sounds.any())
     starts += [
         Start(held, held, evenly=True, firmly=firmly, likely=AS_IT_SOUNDS * sounds)
-        for held in (read_as(design, echo, kind), read_as(design, nothing, kind))
-        for firmly in ((1.0, RATHER) if sounds else (1.0,))
+        for held in (read_as_heard(design, echo), read_as_heard(design, nothing))
+        for firmly in ((1.0, RATHER, FIRMLY) if sounds else (1.0,))
     ]
     if design.profiled.any():
         starts += [
-            Start(contrary(design, read_as(design, centre, kind)), centre, evenly=True)
+            Start(contrary(design, read_as_heard(design, centre)), centre, evenly=True)
             for centre in (echo, nothing)
         ]
     return starts
@@ -113,6 +116,18 @@ def read_as(design: Design, weights: FloatArray, along: FloatArray) -> FloatArra
     parts = design.split(weights.copy())
     spread = float((design.reading @ along).std())
     parts[3][:] = FIRST_KINDNESS * along / max(spread, SURE)
+    return np.concatenate(parts)
+
+
+def read_as_heard(design: Design, weights: FloatArray) -> FloatArray:
+    """Return the weights by which remarks mean what they sound like: what sounds like neither side means nothing."""
+    along = sounding_kind(design)
+    if not design.sounds.any():
+        return read_as(design, weights, along)
+    heard, parts = design.reading @ along, design.split(weights.copy())
+    along = along * design.sounds.std() / max(float(heard.std()), SURE)
+    along[-1] += design.sounds.mean() - (design.reading @ along).mean()
+    parts[3][:] = FIRST_LOUDNESS * along
     return np.concatenate(parts)
 
 
