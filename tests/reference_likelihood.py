@@ -1,6 +1,7 @@
 """Slow, obvious twins of the kernels of the small model's likelihood: whole arrays in place of loops."""
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, softmax
 
 from tacit.text.small.posterior import LARGEST_RATIO
@@ -24,13 +25,24 @@ def explain_slowly(design, weights):
     """Return the log-likelihood of feedback, and its slopes in all weights."""
     fits, good, t, plain = believe_slowly(design, weights)
     f = good * fits[np.arange(len(design)), design.taken]
-    q, more = f * plain + (1 - f) * (1 - plain), np.exp(t) - 1
-    own, pooled = 1 + q * more, 1 + q.mean() * more
-    in_q = more / own - (more / pooled).mean()
-    in_t = np.exp(t) * (q / own - q.mean() / pooled)
+    q, more, share = f * plain + (1 - f) * (1 - plain), np.exp(t) - 1, share_slowly(t)
+    own, pooled = 1 + q * more, 1 + share * more
+    in_q = more / own
+    in_t = np.exp(t) * (q / own - share / pooled)
     in_log, in_k = f * in_q * (2 * plain - 1), in_q * (2 * f - 1) * plain * (1 - plain) * design.profiled
     slopes = [slopes_slowly(design, fits, good, in_log), design.reading.T @ in_t, design.profile.T @ in_k]
     return (np.log(own) - np.log(pooled)).sum(), np.concatenate(slopes)
+
+
+def share_slowly(t):
+    """Return the share of kind remarks in [0, 1] by which remarks of log-odds t (n,) are likeliest."""
+
+    def slope(share):
+        return (np.expm1(t) / (1 + share * np.expm1(t))).sum()
+
+    if slope(0.0) <= 0:
+        return 0.0
+    return 1.0 if slope(1.0) >= 0 else brentq(slope, 0, 1, xtol=1e-15, rtol=1e-14)
 
 
 def slopes_slowly(design, fits, good, in_log):

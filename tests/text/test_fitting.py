@@ -29,6 +29,7 @@ from tacit.text.small.likelihood import (
     explain_rewards,
     rewards_of_taken,
 )
+from tacit.text.small.likelihood_kernels import share_of_kind
 from tacit.text.small.matching import match_features
 from tacit.text.small.posterior import bayes, log_ratio
 from tacit.text.small.starts import list_starts
@@ -87,23 +88,35 @@ def test_a_part_of_the_weights_is_climbed_as_all_are():
     assert np.array_equal(believed_of(design, weights).fits, believed.fits)
 
 
-def test_the_likelihood_as_enumeration_says():
-    """How much likelier feedback makes each choice of the sample: Bayes' rule over all of them, one by one."""
-    sample, _ = world(8, personal=True)
+def test_the_likelihood_as_a_solver_says():
+    """What makes remarks likeliest of all ways in which unkind ones may be spread over those that were heard."""
+    import cvxpy  # slow to import
+
+    sample, _ = world(30, personal=True)
     frame = fit_frame(sample, SETTINGS)
     design = make_design(sample, frame)
     weights = list_starts(design, None)[-1].weights
     posterior = make_posterior(frame, design, weights, Scales())
-    f = posterior.rewards(sample)[np.arange(8), sample.taken]
+    f = posterior.rewards(sample)[np.arange(30), sample.taken]
     t, plain = posterior.kindness(sample), 1 / (1 + np.exp(-posterior.plainness(sample)))
-    total = 0.0
-    for i in range(8):
-        likely = []
-        for j in range(8):  # remark i, had choice j come before it
-            kind = f[j] * plain[j] + (1 - f[j]) * (1 - plain[j])
-            likely.append(kind * np.exp(t[i]) + (1 - kind))
-        total += np.log(likely[i] / np.mean(likely))
-    assert explain_feedback(design, weights)[0] == pytest.approx(total)
+    kind = f * plain + (1 - f) * (1 - plain)
+    assert 0 < share_of_kind(t) < 1
+    spread = cvxpy.Variable(30)  # chance of each remark where an unkind one is meant
+    both = [cvxpy.sum(spread) == 1, np.exp(t) @ spread == 1]
+    cvxpy.Problem(cvxpy.Maximize(cvxpy.sum(cvxpy.log(spread))), both).solve(solver=cvxpy.CLARABEL)
+    total = np.log(30 * spread.value * (kind * np.exp(t) + 1 - kind)).sum()
+    assert explain_feedback(design, weights)[0] == pytest.approx(total, rel=1e-6)
+
+
+def test_the_share_of_kind_remarks_is_found():
+    """Of 3,000 remarks a share was drawn from kind ones; where all sound alike it lies at an end."""
+    chance = np.random.default_rng(0)
+    for share in (0.03, 0.2, 0.6):
+        t = chance.normal(2 * (chance.random(3000) < share), 1.0) * 2 - 2  # log-odds of two normals, 2 apart
+        assert share_of_kind(t) == pytest.approx(share, abs=0.03)
+    assert share_of_kind(np.full(5, -1.0)) == 0
+    assert share_of_kind(np.full(5, 1.0)) == 1
+    assert share_of_kind(np.zeros(5)) == 0
 
 
 @pytest.mark.parametrize("personal", [False, True])

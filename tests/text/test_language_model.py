@@ -31,7 +31,7 @@ from tacit.text.causal.texts import read_reactions
 from tacit.text.conversation import Choice, Conversation, Exchange, Reaction, TextContext
 from tacit.text.small.cache import EncodingCache
 from tacit.text.small.ensemble import Ensemble
-from tacit.text.small.likelihood import believed_of, explain_feedback, rewards_of_taken
+from tacit.text.small.likelihood import believed_of, explain_feedback
 from tacit.text.small.model import SmallModel
 
 TALK = Conversation(
@@ -188,7 +188,7 @@ def test_before_it_learns_it_says_what_the_small_model_says(random_preset) -> No
 
 
 def test_slopes_of_a_batch_are_those_of_the_likelihood(random_preset) -> None:
-    """All reactions in one batch, q and t as they are: the slopes are those of the small model's likelihood."""
+    """All reactions in one batch, t as it is: the slopes are those of the small model's likelihood."""
     model, sample = language_model(random_preset), reactions(40, profile="a painter")
     small = model.small.fit(sample)
     begun, reading = begin_with(small, sample), read_reactions(model._reader, model._packer, sample)
@@ -196,9 +196,9 @@ def test_slopes_of_a_batch_are_those_of_the_likelihood(random_preset) -> None:
     rng = np.random.default_rng(0)
     weights = fit.centre + 0.1 * rng.standard_normal(len(fit.centre))
     fit.hold, design = np.zeros_like(fit.hold), fit.design.part(fit.rows)
-    f, believed = rewards_of_taken(fit.design, weights)
+    believed = believed_of(fit.design, weights)
     heads = torch.tensor(weights, dtype=torch.float32, requires_grad=True)
-    fit._descend(fit.rows, heads, believed.kind(f), believed.ratio.copy())
+    fit._descend(fit.rows, heads, believed.ratio.copy())
     _, slopes = explain_feedback(design, weights)
     np.testing.assert_allclose(-heads.grad * len(fit.rows), slopes, atol=2e-3, rtol=2e-3)
 

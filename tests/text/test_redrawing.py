@@ -37,7 +37,7 @@ def test_the_measure_as_pairs_say():
     sample, _ = world(12, personal=True)
     frame = fit_frame(sample, SETTINGS)
     design = make_design(sample, frame)
-    words, learned = list_measures(design, roles_of(frame))
+    (words, learned), _ = list_measures(design, roles_of(frame))
     assert len(words.alike) == 2  # as it is read, and from contrary people
     assert len(learned.alike) == 6  # whatever was asked, and with the request, in two ways
     for measure in (words, learned):

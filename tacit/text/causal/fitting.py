@@ -1,11 +1,11 @@
 """Fitting a language model's posterior: from the small model's solution to heads on frozen states, then to adapters.
 
-The likelihood is the small model's (`tacit.text.small.likelihood`): of choices given feedback, whoever chose. With q
-and t of all reactions known, its slopes in those of one are those of
+The likelihood is the small model's (`tacit.text.small.likelihood`), whoever chose. With t of all reactions known, and so
+the share c of kind remarks, its slopes in those of one are those of
 
-    log(1 + q (e^t - 1)) - log(1 + m (e^t - 1)) - C q,    m = mean(q),  C = mean((e^t - 1) / (1 + m (e^t - 1)))
+    log(1 + q (e^t - 1)) - log(1 + c (e^t - 1))
 
-so that steps can be made on some reactions at a time; q and t of the others are those of when they were last met. Each
+so that steps can be made on some reactions at a time; t of the others is that of when they were last met. Each
 reaction left out counts by its logged probability, and the steps that foretell those best are kept.
 """
 
@@ -41,6 +41,7 @@ from tacit.text.conversation import Reaction
 from tacit.text.model import FitProgress
 from tacit.text.small.climbing import FittingSettings, climb_weights, hold_of
 from tacit.text.small.likelihood import Believed, Design, believed_of
+from tacit.text.small.likelihood_kernels import share_of_kind
 from tacit.text.small.model import SmallModel
 from tacit.text.small.starts import Start
 
@@ -176,12 +177,8 @@ class Fit:
         """Return heads on frozen states, and adapters that change nothing yet."""
         believed = believed_of(self.design, self.heads)
         loss = self._loss(Believed(*(each[self.left_out] for each in believed)))
-        heads, fits = (
-            self.heads.astype(np.float32),
-            believed.fits[np.arange(len(self.begun)), self.begun.taken],
-        )
-        q = believed.kind(believed.good * fits)
-        return Reached(0, self.start, heads, Moments(), q, believed.ratio, (loss,), 0, self.start, heads)
+        heads = self.heads.astype(np.float32)
+        return Reached(0, self.start, heads, Moments(), believed.ratio, (loss,), 0, self.start, heads)
 
     def epoch(self, reached: Reached, progress: FitProgress | None = None) -> Reached:
         """Return what an epoch more comes to: every reaction is met once, in an order of the epoch's own."""
@@ -192,11 +189,11 @@ class Fit:
         weights = [*self.reader.parameters, heads]
         optimiser = adamw(weights, self.rate)
         reached.moments.write(optimiser, weights)
-        q, t = reached.q.copy(), reached.t.copy()
+        t = reached.t.copy()
         order = np.random.default_rng((self.seed, len(self.rows), epoch)).permutation(self.rows)
         for step, start in enumerate(range(0, len(order), self.settings.batch)):
             optimiser.zero_grad()
-            self._descend(order[start : start + self.settings.batch], heads, q, t)
+            self._descend(order[start : start + self.settings.batch], heads, t)
             optimiser.step()
             if progress is not None:
                 what = f"fitting the posterior: epoch {epoch}, loss {reached.losses[-1]:.3f} on reactions left out"
@@ -208,7 +205,6 @@ class Fit:
             adapter=adapter,
             heads=learned,
             moments=Moments.read(optimiser, weights),
-            q=q,
             t=t,
             losses=(*reached.losses, loss),
         )
@@ -216,11 +212,9 @@ class Fit:
             after = after._replace(best_epoch=epoch, best_adapter=adapter, best_heads=learned)
         return after
 
-    def _descend(self, rows: IntArray, heads: torch.Tensor, q: FloatArray, t: FloatArray) -> None:
-        """Add up the slopes of a batch, a few reactions at a time so that little is in memory; note their q and t."""
-        more = np.expm1(t[self.rows])
-        mean = float(q[self.rows].mean())
-        pull = float((more / (1 + mean * more)).mean())
+    def _descend(self, rows: IntArray, heads: torch.Tensor, t: FloatArray) -> None:
+        """Add up the slopes of a batch, a few reactions at a time so that little is in memory; note their t."""
+        share = float(share_of_kind(t[self.rows]))
         packs = [self.reading.choice.pack(int(row)) for row in rows]
         for some in token_batches(packs):
             part = rows[some]
@@ -228,9 +222,9 @@ class Fit:
             features = make_features(self.basis, begun, self.reading.states(part))
             believed = believe_heads(heads, features, begun, self.basis.sizes)
             kind, more_of = kind_of(believed, begun.taken), torch.expm1(believed.ratio)
-            gain = torch.log1p(kind * more_of) - torch.log1p(mean * more_of) - pull * kind
+            gain = torch.log1p(kind * more_of) - torch.log1p(share * more_of)
             (-gain.sum() / len(rows)).backward()  # type: ignore[no-untyped-call]
-            q[part], t[part] = kind.detach().cpu().numpy(), believed.ratio.detach().cpu().numpy()
+            t[part] = believed.ratio.detach().cpu().numpy()
         away = heads - torch.tensor(self.centre, dtype=torch.float32, device=heads.device)
         hold = torch.tensor(self.hold / len(self.rows), dtype=torch.float32, device=heads.device)
         (hold * away * away).sum().backward()  # type: ignore[no-untyped-call]

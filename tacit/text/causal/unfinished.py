@@ -18,13 +18,12 @@ FOLDER = "fits"
 
 
 class Reached(NamedTuple):
-    """How far a fit has come: weights, AdamW's moments, q and t of reactions when last met, losses, the best."""
+    """How far a fit has come: weights, AdamW's moments, t of reactions when last met, losses, the best."""
 
     epoch: int
     adapter: Array32
     heads: Array32
     moments: Moments
-    q: FloatArray
     t: FloatArray
     losses: tuple[float, ...]
     best_epoch: int
@@ -39,7 +38,6 @@ class Reached(NamedTuple):
     def from_state(cls, saved: Saved) -> Reached:
         """Return what `to_state` described."""
         adapter, heads = (saved.single_floats(name, (None,)) for name in ("adapter", "heads"))
-        q = saved.floats("q", (None,), 0, 1)
         losses, epoch = saved.entries("losses"), saved.whole("epoch")
         saved.check(len(losses) == epoch + 1, "losses", "one an epoch, and one before")
         return cls(
@@ -47,8 +45,7 @@ class Reached(NamedTuple):
             adapter,
             heads,
             Moments.from_state(saved.part("moments"), len(adapter) + len(heads)),
-            q,
-            saved.floats("t", q.shape),
+            saved.floats("t", (None,)),
             tuple(losses.number(i) for i in losses),
             saved.whole("best_epoch", most=epoch),
             saved.single_floats("best_adapter", adapter.shape),
@@ -73,8 +70,8 @@ class Unfinished:
                 found = Reached.from_state(saved)
         except CheckpointError:
             return first
-        alike = [len(found.adapter), len(found.heads), len(found.q)]
-        return found if alike == [len(first.adapter), len(first.heads), len(first.q)] else first
+        alike = [len(found.adapter), len(found.heads), len(found.t)]
+        return found if alike == [len(first.adapter), len(first.heads), len(first.t)] else first
 
     def keep(self, reached: Reached) -> None:
         """Write how far the fit has come, whole or not at all."""

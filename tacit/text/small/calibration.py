@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from tacit.base.arrays import FloatArray
 from tacit.text.small.likelihood import Design, rewards_of_taken
-from tacit.text.small.likelihood_kernels import weigh_choices
+from tacit.text.small.likelihood_kernels import weigh_feedback
 from tacit.text.small.posterior import LARGEST_RATIO, clipped
 
 BOLDER = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
@@ -49,7 +49,7 @@ def calibrate(design: Design, weights: FloatArray, fits: Sequence[FloatArray]) -
 
     def likelihood(f: FloatArray, sharpness: float) -> float:
         plain = expit(clipped(sharpness * odds))
-        value, _, _ = weigh_choices(f * plain + (1 - f) * (1 - plain), clipped(sharpness * believed.ratio))
+        value, _, _ = weigh_feedback(f * plain + (1 - f) * (1 - plain), clipped(sharpness * believed.ratio))
         return value
 
     rewards = {boldness: foretell(design, fits, boldness) for boldness in BOLDER}

@@ -15,6 +15,7 @@ import numpy as np
 from tacit.base.arrays import BoolArray, FloatArray
 from tacit.text.small.climbing import FittingSettings, climb_meaning, climb_rewards, climb_weights
 from tacit.text.small.likelihood import SURE, Design, believed_of, rewards_of_taken
+from tacit.text.small.likelihood_kernels import share_of_kind
 from tacit.text.small.posterior import bayes, log_ratio
 from tacit.text.small.starts import Start
 
@@ -23,7 +24,8 @@ FOLDS, FINE_FOLDS, FINE = 3, 6, 400
 ROUNDS = 3
 """Times that meaning is read off what was foretold: then it stays."""
 BETTER = 0.02
-"""What reading it must gain to be believed: what was foretold knows the part left out a little, so that it gains."""
+"""What reading wins by itself, as what was foretold knows the part left out a little: it is believed if it gains more,
+and counts for that much less beside fits in which nothing was read."""
 DOUBT = 0.5
 """Share of chance in what is foretold when starts are compared: without, the boldest wrong guess would decide."""
 
@@ -35,8 +37,8 @@ PartFits = tuple[FloatArray, ...]
 class Trial(NamedTuple):
     """A start that was tried: what it gained on reactions left out, on average, and where its fits ended.
 
-    `start` begins where the best of them did; where meaning was `read` off what they foretold, with the meaning that
-    all reactions together have. Before that it gained `first`, and stakes `won` (n,), which is what is evidence.
+    Of what it gained after meaning was `read` off what they foretold, what reading wins by itself is taken off. `start`
+    begins where the best of them did; where meaning was read, with the meaning that all reactions together have. Before that it gained `first`, and stakes `won` (n,), which is what is evidence.
     Reaction n was left out of fit n modulo their number. Fits of all `rounds` are kept: those before meaning was read,
     and after each time; the `best` is counted from 0.
     """
@@ -85,17 +87,22 @@ def try_start(
         rounds = [tuple(fit_rest(*each, start, ridge, settings) for each in zip(rests, known, strict=True))]
     while len(rounds) <= readings:
         f = foretell_rewards(design, parts, rounds[-1])
-        told = zip(rests, [f[~part] for part in parts], rounds[-1], strict=True)
-        rounds.append(tuple(read_anew(*each, start, ridge, settings) for each in told))
-    gains = [weigh_fits(design, parts, fits, rewards) for fits in rounds]
-    best = best_round([float(np.mean(each)) for each in gains])
-    weights = rounds[best][int(np.argmax(gains[best]))]
+        known_f = [f[~part] for part in parts]
+        rounds.append(
+            tuple(
+                read_anew(*each, start, ridge, settings)
+                for each in zip(rests, known_f, rounds[-1], strict=True)
+            )
+        )
+    told = [weigh_fits(design, parts, fits, rewards) for fits in rounds]
+    best = best_round([float(each.mean()) for each in told])
+    weights = rounds[best][int(np.argmax([told[best][part].mean() for part in parts]))]
     if best:
         f = foretell_rewards(design, parts, rounds[best])
         weights = climb_meaning(design, f, start._replace(weights=weights), settings.steps // 2, settings)
     return Trial(
-        float(np.mean(gains[best])),
-        float(np.mean(gains[0])),
+        float(told[best].mean()) - BETTER * (best > 0),
+        float(told[0].mean()),
         gather_left_out(design, parts, rounds[0], stake),
         start._replace(weights=weights, evenly=False),
         ridge,
@@ -131,12 +138,12 @@ def best_round(gains: Sequence[float]) -> int:
 
 def weigh_fits(
     design: Design, parts: Sequence[BoolArray], fits: Sequence[FloatArray], rewards: FloatArray | None
-) -> list[float]:
-    """Return what each fit gains on the part that it was left out of."""
-    return [
-        foretold(design.part(part), fit, None if rewards is None else rewards[part])
-        for part, fit in zip(parts, fits, strict=True)
-    ]
+) -> FloatArray:
+    """Return how well each reaction is foretold by the fit that it was left out of, (n,)."""
+    told = np.zeros(len(design))
+    for part, fit in zip(parts, fits, strict=True):
+        told[part] = foretold(design.part(part), fit, None if rewards is None else rewards[part])
+    return told
 
 
 def foretell_rewards(design: Design, parts: Sequence[BoolArray], fits: Sequence[FloatArray]) -> FloatArray:
@@ -165,12 +172,12 @@ def stake(design: Design, weights: FloatArray) -> FloatArray:
     return np.asarray(h[np.arange(len(design)), design.taken] / design.chance - 1)
 
 
-def foretold(design: Design, weights: FloatArray, rewards: FloatArray | None) -> float:
-    """Return how well weights foretell reactions, on average: their log-likelihood against chance, half in doubt."""
+def foretold(design: Design, weights: FloatArray, rewards: FloatArray | None) -> FloatArray:
+    """Return how well weights foretell each reaction, (n,): its log-likelihood against chance, half in doubt."""
     f, believed = rewards_of_taken(design, weights)
     if rewards is not None:
         f = np.clip(f, SURE, 1 - SURE)
-        return float((rewards * np.log(f) + (1 - rewards) * np.log1p(-f)).mean())
+        return np.asarray(rewards * np.log(f) + (1 - rewards) * np.log1p(-f))
     q, more = believed.kind(f), np.expm1(believed.ratio)
-    ratio = (1 + q * more) / (1 + q.mean() * more)
-    return float(np.log(DOUBT + (1 - DOUBT) * ratio).mean())
+    ratio = (1 + q * more) / (1 + share_of_kind(believed.ratio) * more)
+    return np.asarray(np.log(DOUBT + (1 - DOUBT) * ratio))

@@ -1,11 +1,13 @@
-"""How much likelier feedback makes the choice that came before it, with its slopes in all weights (eq. 5).
+"""How likely feedback is after the choices that came before it, with its slopes in all weights (eq. 5).
 
 A remark is kind with probability q = f P + (1 - f)(1 - P), f the reward of the candidate taken and P = sigmoid(k) that
-the person is plain. Of all choices of the sample, feedback y of ratio e^t makes a choice with q
+the person is plain. A kind remark is y with a probability e^t times that of an unkind one, and of unkind ones nothing
+more is known: they are spread over what was heard in the way that makes it likeliest. Then
 
-    (1 + q (e^t - 1)) / (1 + mean(q) (e^t - 1))
+    likelihood of all = product of (1 + q (e^t - 1)) / (1 + c (e^t - 1)),    c with  sum (e^t - 1) / (1 + c (e^t - 1)) = 0
 
-times as likely: Bayes' rule, whoever chose.
+times a constant, whoever chose (Qin and Lawless, 1994). c is the share of kind remarks that t alone asks for; were it
+mean(q), as Bayes' rule for choices given feedback has it, nothing would say how many people are pleased.
 """
 
 from __future__ import annotations

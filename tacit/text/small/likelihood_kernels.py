@@ -10,6 +10,9 @@ from tacit.base.arrays import BoolArray, FloatArray, IntArray
 from tacit.base.jit import kernel
 from tacit.text.small.posterior import LARGEST_RATIO
 
+NEAR, MOST_HALVED = 1e-12, 100
+"""How near the share of kind remarks is found, and the steps that may take: bisections, most of them Newton's."""
+
 
 @kernel
 def explain_by_all(
@@ -30,7 +33,7 @@ def explain_by_all(
     fits, good = believe_fits(match, mask, asked, offered, state, fitting)
     t, plain = believe_meaning(reading, profile, profiled, meaning)
     f = take_rewards(fits, good, taken)
-    value, in_q, in_t = weigh_choices(f * plain + (1 - f) * (1 - plain), t)
+    value, in_q, in_t = weigh_feedback(f * plain + (1 - f) * (1 - plain), t)
     in_log = f * in_q * (2 * plain - 1)
     in_fitting = slopes_of_rewards(match, asked, offered, state, taken, fits, good, in_log)
     in_meaning = slopes_of_meaning(reading, profile, profiled, f, plain, in_q, in_t)
@@ -52,7 +55,7 @@ def explain_by_fitting(
     """Return the same where t and P (n,) are known, and its slopes in `fitting`."""
     fits, good = believe_fits(match, mask, asked, offered, state, fitting)
     f = take_rewards(fits, good, taken)
-    value, in_q, _ = weigh_choices(f * plain + (1 - f) * (1 - plain), t)
+    value, in_q, _ = weigh_feedback(f * plain + (1 - f) * (1 - plain), t)
     in_log = f * in_q * (2 * plain - 1)
     return value, slopes_of_rewards(match, asked, offered, state, taken, fits, good, in_log)
 
@@ -63,7 +66,7 @@ def explain_by_meaning(
 ) -> tuple[float, FloatArray]:
     """Return the same where f (n,) is known, and its slopes in `meaning`."""
     t, plain = believe_meaning(reading, profile, profiled, meaning)
-    value, in_q, in_t = weigh_choices(f * plain + (1 - f) * (1 - plain), t)
+    value, in_q, in_t = weigh_feedback(f * plain + (1 - f) * (1 - plain), t)
     return value, slopes_of_meaning(reading, profile, profiled, f, plain, in_q, in_t)
 
 
@@ -146,14 +149,32 @@ def take_rewards(fits: FloatArray, good: FloatArray, taken: IntArray) -> FloatAr
 
 
 @kernel
-def weigh_choices(q: FloatArray, t: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Return the log-likelihood given q and t, (n,) each, and its slopes in them."""
-    ratio, mean = np.exp(t), q.mean()
+def weigh_feedback(q: FloatArray, t: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return the log-likelihood given q and t, (n,) each, and its slopes in them; that c moves does not count."""
+    ratio, share = np.exp(t), share_of_kind(t)
     more = ratio - 1
-    own, pooled = 1 + q * more, 1 + mean * more
-    in_q = more / own - (more / pooled).mean()
-    in_t = ratio * (q / own - mean / pooled)
-    return (np.log(own) - np.log(pooled)).sum(), in_q, in_t
+    own, pooled = 1 + q * more, 1 + share * more
+    return (np.log(own) - np.log(pooled)).sum(), more / own, ratio * (q / own - share / pooled)
+
+
+@kernel
+def share_of_kind(t: FloatArray) -> float:
+    """Return c, in [0, 1], by which remarks of log-odds t (n,) are likeliest: sum log(1 + c (e^t - 1)) is largest."""
+    more = np.exp(t) - 1
+    if more.sum() <= 0:
+        return 0.0
+    if (more / (1 + more)).sum() >= 0:
+        return 1.0
+    low, high, share = 0.0, 1.0, 0.5
+    for _ in range(MOST_HALVED):
+        each = more / (1 + share * more)
+        slope = each.sum()
+        low, high = (share, high) if slope > 0 else (low, share)
+        step = slope / (each * each).sum()
+        if abs(step) <= NEAR:
+            break
+        share = share + step if low < share + step < high else (low + high) / 2
+    return share
 
 
 @kernel

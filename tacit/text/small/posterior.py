@@ -100,7 +100,7 @@ class TextPosterior:
 
     def kindness(self, sample: Sample) -> FloatArray:
         """Return t(y), (n,), sharpened."""
-        return self.sharpness * clipped(self.feedback_projection(sample.reading) @ self.feedback_weights)
+        return self.sharpness * clipped(hear(sample, self.feedback_projection) @ self.feedback_weights)
 
     def plainness(self, sample: Sample) -> FloatArray:
         """Return k(x), (n,), sharpened; `LARGEST_RATIO` where there is no profile."""
@@ -167,10 +167,15 @@ class TextPosterior:
         parts: dict[str, Any] = {}
         for part in ("state", "feedback", "profile"):
             projection = Projection.from_state(saved.part(f"{part}_projection"))
-            weights = saved.floats(f"{part}_weights", (projection.size + 1,))
+            weights = saved.floats(f"{part}_weights", (projection.size + 1 + (part == "feedback"),))
             parts |= {f"{part}_projection": projection, f"{part}_weights": weights}
         parts |= {name: saved.number(name, 0) for name in ("boldness", "sharpness")}
         return cls(affinity=Affinity.from_state(saved.part("affinity")), **parts)
+
+
+def hear(sample: Sample, projection: Projection) -> FloatArray:
+    """Return what feedback is read off, (n, parts + 2): how kind it sounds, its components, and a 1."""
+    return np.column_stack([sample.sounds, projection(sample.reading)])
 
 
 def log_odds_plain(profile: FloatArray, projection: Projection, weights: FloatArray) -> FloatArray:

@@ -10,26 +10,35 @@ none of m draws goes with feedback as well, that had a chance of 1 / (m + 1). Wh
 with feedback as it is read, as it sounds, and with each person as contrary as they say the commoner kind of thing;
 z matches of words, c = 1, or candidates' components, c = 1 (some please everybody) or those of the request, the answers
 or the profile, as they are or all made alike. The largest of these measures counts, each by its own spread among draws.
+Where few are pleased they drown in how people are displeased. So half of the level is for how likely feedback is before
+anything was learned: if what echoes is right, and remarks mean what they sound like.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from tacit.base.arrays import Float32Array, FloatArray, IntArray
 from tacit.text.small.likelihood import Design, believed_of
 from tacit.text.small.posterior import log_ratio
-from tacit.text.small.starts import contrary, first_weights, read_as, sounding_kind
+from tacit.text.small.starts import (
+    FIRST_WEIGHT,
+    contrary,
+    first_weights,
+    read_as,
+    read_as_heard,
+    sounding_kind,
+)
 
 FEWEST_UNIFORM = 20
 """Uniform choices below which nothing is drawn anew."""
 MOST_DRAWN = 800
 """Choices that are drawn anew, evenly spread over all: time grows with their square."""
-FIRST_DRAWS = 100
+FIRST_DRAWS = 400
 """Draws that say how large each measure is by chance; they are not counted."""
 AT_ONCE = 16
 """Draws that are measured together."""
@@ -37,7 +46,14 @@ NO_SPREAD = 1e-9
 """Spread below which a measure says nothing: where everybody says the same."""
 
 
-class Measure(NamedTuple):
+class Measure(Protocol):
+    """How well feedback goes with what was taken, measured in some ways."""
+
+    def __call__(self, taken: IntArray) -> FloatArray:
+        """Return the measures of several draws (m, n) of what was taken, (m, S)."""
+
+
+class Together(NamedTuple):
     """What goes together: k c of each pair of reactions, (S, n n), and z of each candidate, (n, K, q)."""
 
     alike: Float32Array
@@ -51,6 +67,16 @@ class Measure(NamedTuple):
         rows = self.offered[np.arange(taken.shape[1]), taken]
         pairs = (rows @ rows.transpose(0, 2, 1)).reshape(len(taken), -1)
         return np.cbrt(np.asarray(pairs @ self.alike.T, dtype=np.float64))
+
+
+class Likely(NamedTuple):
+    """How likely feedback is after each candidate, log-likelihoods (S, n, K): their sum is measured."""
+
+    told: FloatArray
+
+    def __call__(self, taken: IntArray) -> FloatArray:
+        """Return the log-likelihoods of several draws (m, n) of what was taken, (m, S)."""
+        return np.asarray(self.told[:, np.arange(taken.shape[1]), taken].sum(axis=2).T)
 
 
 def weigh_redraws(
@@ -68,17 +94,26 @@ def weigh_redraws(
     if len(rows) > MOST_DRAWN:
         rows = rows[np.linspace(0, len(rows) - 1, MOST_DRAWN).astype(np.int64)]
     some = design.part(rows)
-    measures, sizes = list_measures(some, roles), some.mask.sum(axis=1)
+    groups = [group for group in list_measures(some, roles) if group]
+    chances = [weigh_group(group, some, level / len(groups), chance) for group in groups]
+    return min(1.0, len(groups) * min(chances))
+
+
+def weigh_group(
+    measures: Sequence[Measure], design: Design, level: float, chance: np.random.Generator
+) -> float:
+    """Return the chance with which draws go with feedback as well as the choices taken do, by the largest measure."""
+    sizes = design.mask.sum(axis=1)
 
     def draw(n: int) -> FloatArray:
-        return measure_all(measures, (chance.random((n, len(some))) * sizes).astype(np.int64))
+        return measure_all(measures, (chance.random((n, len(design))) * sizes).astype(np.int64))
 
     first = np.concatenate([draw(AT_ONCE) for _ in range(math.ceil(FIRST_DRAWS / AT_ONCE))])
     mean, spread = first.mean(axis=0), first.std(axis=0)
-    told = spread > NO_SPREAD * np.maximum(mean, NO_SPREAD)
+    told = spread > NO_SPREAD * np.maximum(np.abs(mean), NO_SPREAD)
     spread = np.where(told, spread, np.inf)
-    taken = ((measure_all(measures, some.taken[None]) - mean) / spread).max()
-    draws = math.ceil(1 / level) - 1
+    taken = ((measure_all(measures, design.taken[None]) - mean) / spread).max()
+    draws = math.ceil(1 / level)  # one more than would do if nothing were rounded
     for done in range(0, draws, AT_ONCE):
         as_well = ((draw(min(AT_ONCE, draws - done)) - mean) / spread).max(axis=1) >= taken
         if as_well.any():
@@ -91,25 +126,45 @@ def measure_all(measures: Sequence[Measure], taken: IntArray) -> FloatArray:
     return np.concatenate([measure(taken) for measure in measures], axis=1)
 
 
-def list_measures(design: Design, roles: Sequence[int]) -> list[Measure]:
-    """Return what goes together by words and by what may be learned; nothing of it depends on what was taken."""
+def list_measures(design: Design, roles: Sequence[int]) -> tuple[list[Measure], list[Measure]]:
+    """Return what goes together by words and by what may be learned, and what is likely before anything is.
+
+    Nothing of it depends on what was taken.
+    """
     remarks = [reading @ reading.T for reading in read_remarks(design)]
     things = [thing @ thing.T for thing in split_said(design, roles)]
     learned = [*remarks, *(remark * thing for remark in remarks for thing in things)]
-    return [make_measure(remarks, design.match, design), make_measure(learned, design.offered, design)]
+    alike = [make_measure(remarks, design.match, design), make_measure(learned, design.offered, design)]
+    told = list(foresee_feedback(design))
+    return alike, [Likely(np.array(told))] if told else []
 
 
-def make_measure(alike: Sequence[FloatArray], offered: FloatArray, design: Design) -> Measure:
+def foresee_feedback(design: Design) -> Iterator[FloatArray]:
+    """Yield how likely feedback is after each candidate if what echoes is right and remarks mean what they sound like.
+
+    log 1 + q (e^t - 1), (n, K); then with people as contrary as they seem. Nothing where no remark sounds like anything.
+    """
+    if not design.sounds.any():
+        return
+    heard = read_as_heard(design, first_weights(design, FIRST_WEIGHT))
+    for weights in (heard, contrary(design, heard)) if design.profiled.any() else (heard,):
+        believed = believed_of(design, weights)
+        plain = believed.plain[:, None]
+        f = believed.good[:, None] * believed.fits
+        yield np.log1p((f * plain + (1 - f) * (1 - plain)) * np.expm1(believed.ratio)[:, None])
+
+
+def make_measure(alike: Sequence[FloatArray], offered: FloatArray, design: Design) -> Together:
     """Return a measure of candidates (n, K, q), each less the mean of those that were on offer beside it."""
     there = design.mask[:, :, None]
     mean = (offered * there).sum(axis=1, keepdims=True) / there.sum(axis=1, keepdims=True)
     flat = np.array([each.ravel() for each in alike], np.float32)
-    return Measure(flat, np.asarray((offered - mean) * there, np.float32))
+    return Together(flat, np.asarray((offered - mean) * there, np.float32))
 
 
 def read_remarks(design: Design) -> Iterator[FloatArray]:
     """Yield feedback as numbers (n, E): leading components, how kind it sounds, what it means from contrary people."""
-    reading = design.reading[:, :-1] - design.reading[:, :-1].mean(axis=0)
+    reading = design.reading[:, 1:-1] - design.reading[:, 1:-1].mean(axis=0)  # sounds follow
     yield reading * reading.std(axis=0)
     if design.sounds.any():
         yield (design.sounds - design.sounds.mean())[:, None]

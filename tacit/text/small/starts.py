@@ -75,17 +75,19 @@ def list_starts(design: Design, rewards: FloatArray | None) -> list[Start]:
 
 
 def leading_reading(design: Design) -> FloatArray:
-    """Return the direction in which readings vary most, (E + 1,)."""
+    """Return the direction in which readings vary most, (E,)."""
     leading = np.zeros(design.reading.shape[1])
-    leading[0] = 1.0
+    leading[1] = 1.0
     return leading
 
 
 def sounding_kind(design: Design) -> FloatArray:
-    """Return the direction of readings that sound kind, (E + 1,); the leading one where nothing sounds at all."""
+    """Return the direction of readings that sound kind, (E,); the leading one where nothing sounds at all."""
     if not design.sounds.any():
         return leading_reading(design)
-    return regress_ridge(design.reading, design.sounds - design.sounds.mean())
+    kind = np.zeros(design.reading.shape[1])
+    kind[0] = 1.0
+    return kind
 
 
 def taken_evenly(design: Design) -> BoolArray:
@@ -112,7 +114,7 @@ def hold_meaning(design: Design, found: Start) -> Start:
 
 
 def read_as(design: Design, weights: FloatArray, along: FloatArray) -> FloatArray:
-    """Return the weights with kindness along a direction of the readings, (E + 1,)."""
+    """Return the weights with kindness along a direction of the readings, (E,)."""
     parts = design.split(weights.copy())
     spread = float((design.reading @ along).std())
     parts[3][:] = FIRST_KINDNESS * along / max(spread, SURE)
@@ -121,13 +123,10 @@ def read_as(design: Design, weights: FloatArray, along: FloatArray) -> FloatArra
 
 def read_as_heard(design: Design, weights: FloatArray) -> FloatArray:
     """Return the weights by which remarks mean what they sound like: what sounds like neither side means nothing."""
-    along = sounding_kind(design)
     if not design.sounds.any():
-        return read_as(design, weights, along)
-    heard, parts = design.reading @ along, design.split(weights.copy())
-    along = along * design.sounds.std() / max(float(heard.std()), SURE)
-    along[-1] += design.sounds.mean() - (design.reading @ along).mean()
-    parts[3][:] = FIRST_LOUDNESS * along
+        return read_as(design, weights, leading_reading(design))
+    parts = design.split(weights.copy())
+    parts[3][:] = FIRST_LOUDNESS * sounding_kind(design)
     return np.concatenate(parts)
 
 
