@@ -118,10 +118,7 @@ def climb_meaning(
 
 
 def hold_of(design: Design, ridge: float, settings: FittingSettings, firmly: float = 1.0) -> FloatArray:
-    """Return how strongly each weight is held to its start; biases, the last of their parts, hardly are.
-
-    That of feedback is, where it is held more firmly than usual.
-    """
+    """Return how strongly each weight is held to its start; biases, the last of their parts, hardly are."""
     ridges = (
         settings.match_ridge,
         ridge,
@@ -130,6 +127,5 @@ def hold_of(design: Design, ridge: float, settings: FittingSettings, firmly: flo
         settings.profile_ridge,
     )
     hold = np.repeat(ridges, design.sizes)
-    biases = np.cumsum(design.sizes)[2:] - 1
-    hold[biases if firmly <= 1 else biases[[0, 2]]] = BIAS_RIDGE
+    hold[np.cumsum(design.sizes)[2:] - 1] = BIAS_RIDGE
     return hold

@@ -24,13 +24,13 @@ FIRST_GOODNESS, FIRST_PLAINNESS = 1.0, 2.0
 FIRST_KINDNESS = 2.0
 """Log-odds of a remark one standard deviation out on the component that is taken for kindness."""
 
-FIRST_LOUDNESS = 5.0
+FIRST_LOUDNESS = 8.0
 """Log-odds of a remark that sounds one unit kind: half a unit is what kind sentences do, on average."""
 
 RATHER, FIRMLY = 5.0, 25.0
 """How much more strongly feedback is held to what it sounds like in some starts, or to what it was found to mean."""
-AS_IT_SOUNDS = 3.0
-"""Log-odds, before anything is known, that people mean what they sound like: 20 to 1."""
+AS_IT_SOUNDS = 5.0
+"""Log-odds, before anything is known, that people mean what they sound like: 150 to 1."""
 
 FEWEST_EVEN = 20
 """Rows taken evenly below which nothing is read off them alone: a fit to fewer finds nothing in development worlds."""
