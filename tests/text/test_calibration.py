@@ -35,16 +35,21 @@ def test_each_reaction_is_foretold_by_the_fit_that_left_it_out(trial):
 def test_rewards_that_say_too_much_are_toned_down(trial):
     """Fits made five times as bold as they were are read a fifth as boldly, or nearly."""
     design, chosen, _ = trial
-    n = design.fitting - design.state.shape[1]
-    bold = [np.concatenate([5 * fit[:n], fit[n:]]) for fit in chosen.fits]
     as_fitted = calibrate(design, chosen.start.weights, chosen.fits)
-    assert calibrate(design, chosen.start.weights, bold).boldness < as_fitted.boldness
+    assert calibrate(design, chosen.start.weights, make_bold(trial)).boldness < as_fitted.boldness
 
 
 def test_reading_stays_as_it_was_fitted_unless_reactions_ask_for_more(trial, monkeypatch):
-    """The control takes the very best pair, which is another."""
+    """The control takes the very best pair, which is another where fits are too bold."""
     design, chosen, _ = trial
     monkeypatch.setattr(calibration, "AS_LIKELY", 1e6)
-    assert calibrate(design, chosen.start.weights, chosen.fits) == Scales()
+    assert calibrate(design, chosen.start.weights, make_bold(trial)) == Scales()
     monkeypatch.setattr(calibration, "AS_LIKELY", 0.0)
-    assert calibrate(design, chosen.start.weights, chosen.fits) != Scales()
+    assert calibrate(design, chosen.start.weights, make_bold(trial)) != Scales()
+
+
+def make_bold(trial):
+    """Return the fits of a trial made five times as bold as they were."""
+    design, chosen, _ = trial
+    n = design.fitting - design.state.shape[1]
+    return [np.concatenate([5 * fit[:n], fit[n:]]) for fit in chosen.fits]

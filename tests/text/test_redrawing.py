@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from text_posteriors import world
 
-from tacit.text.evidence import Evidence, level_of
+from tacit.text.evidence import PLAINLY, Evidence, level_of
 from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.fitting import Frame, fit_frame, fit_text_posterior, make_design
 from tacit.text.small.redrawing import FEWEST_UNIFORM, MOST_DRAWN, list_measures, weigh_redraws
@@ -99,10 +99,10 @@ def test_a_fit_is_weighed_by_choices_drawn_anew():
     sample, _ = world(300)
     told = fit_text_posterior(sample, SETTINGS).evidence
     assert told.found
-    assert told.chance == pytest.approx(level_of(1))
+    assert level_of(1) / 2 < told.chance <= level_of(1)
     control = fit_text_posterior(silent(300, 1), SETTINGS).evidence
     assert control.chance > level_of(1)
-    assert not control._replace(gain=10 * control.error).found  # whatever stakes seem to win
+    assert not control._replace(gain=PLAINLY * control.error).found  # however much stakes seem to win
     assert fit_text_posterior(sample, SETTINGS, looks=0).evidence is None
 
 

@@ -37,7 +37,7 @@ def reactions():
 def blind(sample):
     """Return the sample as an encoder reads it that tells no remark from another."""
     noise = np.random.default_rng(0).standard_normal(sample.reading.shape)
-    return replace(sample, reading=noise)
+    return replace(sample, reading=noise, sounds=noise[:, 0])
 
 
 def test_words_that_the_encoder_does_not_read_are_found(reactions):

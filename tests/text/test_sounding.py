@@ -105,7 +105,7 @@ def test_what_sounds_like_neither_side_means_nothing_however_few_are_pleased():
     meant = believed_of(design, start).ratio
     assert meant[pleased].min() > 0.5
     assert meant[~pleased].max() < -0.5
-    control = read_as(design, first_weights(design, 0.0), sounding_kind(design))
+    control = read_as(design, first_weights(design, 0.0), leading_reading(design))
     assert (believed_of(design, control).ratio[~pleased] > -0.5).mean() > 0.3
 
 
@@ -125,4 +125,4 @@ def test_few_pleased_are_not_many_where_nothing_fits():
             found = fit_text_posterior(heard, SETTINGS).posterior.rewarded(heard)
             right[name].append(np.mean((found > 0.5) == pleased))
     assert np.mean(right["heard"]) > 0.95
-    assert np.mean(right["not heard"]) < 0.85
+    assert np.mean(right["not heard"]) < 0.9

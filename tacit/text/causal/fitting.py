@@ -1,7 +1,7 @@
 """Fitting a language model's posterior: from the small model's solution to heads on frozen states, then to adapters.
 
-The likelihood is the small model's (`tacit.text.small.likelihood`), whoever chose. With t of all reactions known, and so
-the share c of kind remarks, its slopes in those of one are those of
+The likelihood is the small model's (`tacit.text.small.likelihood`), whoever chose. With t of all reactions known, and
+so the share c of kind remarks, its slopes in those of one are those of
 
     log(1 + q (e^t - 1)) - log(1 + c (e^t - 1))
 

@@ -38,9 +38,10 @@ class Trial(NamedTuple):
     """A start that was tried: what it gained on reactions left out, on average, and where its fits ended.
 
     Of what it gained after meaning was `read` off what they foretold, what reading wins by itself is taken off. `start`
-    begins where the best of them did; where meaning was read, with the meaning that all reactions together have. Before that it gained `first`, and stakes `won` (n,), which is what is evidence.
-    Reaction n was left out of fit n modulo their number. Fits of all `rounds` are kept: those before meaning was read,
-    and after each time; the `best` is counted from 0.
+    begins where the best of them did; where meaning was read, with the meaning that all reactions together have.
+    Before that it gained `first`, and stakes `won` (n,), which is what is evidence. Reaction n was left out of fit n
+    modulo their number. Fits of all `rounds` are kept: those before meaning was read, and after each time; the `best`
+    is counted from 0.
     """
 
     gain: float

@@ -4,7 +4,7 @@ A remark is kind with probability q = f P + (1 - f)(1 - P), f the reward of the 
 the person is plain. A kind remark is y with a probability e^t times that of an unkind one, and of unkind ones nothing
 more is known: they are spread over what was heard in the way that makes it likeliest. Then
 
-    likelihood of all = product of (1 + q (e^t - 1)) / (1 + c (e^t - 1)),    c with  sum (e^t - 1) / (1 + c (e^t - 1)) = 0
+    likelihood of all = product of (1 + q (e^t - 1)) / (1 + c (e^t - 1)),    sum (e^t - 1) / (1 + c (e^t - 1)) = 0
 
 times a constant, whoever chose (Qin and Lawless, 1994). c is the share of kind remarks that t alone asks for; were it
 mean(q), as Bayes' rule for choices given feedback has it, nothing would say how many people are pleased.

@@ -11,7 +11,8 @@ A person is plain or contrary, a remark kind or unkind; which it is nobody says,
 remark or a contrary one's unkind. The sum of f is g ≤ 1 < K/2: that rewarding candidates are the minority is built in.
 x(s) are leading components of the vectors of request, answers, what was said and profile, and a 1, z(a) those of the
 candidate (`tacit.text.small.affinity`). `tacit.text.small.fitting` fits the weights; several
-fits are read together (`tacit.text.small.ensemble`).
+fits are read together (`tacit.text.small.ensemble`). A reading begins with how kind the remark sounds
+(`tacit.text.small.sounding`); leading components of what the encoder makes of it follow, and a 1.
 """
 
 from __future__ import annotations

@@ -134,15 +134,18 @@ def list_measures(design: Design, roles: Sequence[int]) -> tuple[list[Measure], 
     remarks = [reading @ reading.T for reading in read_remarks(design)]
     things = [thing @ thing.T for thing in split_said(design, roles)]
     learned = [*remarks, *(remark * thing for remark in remarks for thing in things)]
-    alike = [make_measure(remarks, design.match, design), make_measure(learned, design.offered, design)]
     told = list(foresee_feedback(design))
-    return alike, [Likely(np.array(told))] if told else []
+    return (
+        [make_measure(remarks, design.match, design), make_measure(learned, design.offered, design)],
+        [Likely(np.array(told))] if told else [],
+    )
 
 
 def foresee_feedback(design: Design) -> Iterator[FloatArray]:
-    """Yield how likely feedback is after each candidate if what echoes is right and remarks mean what they sound like.
+    """Yield how likely feedback is after each candidate, log 1 + q (e^t - 1), (n, K).
 
-    log 1 + q (e^t - 1), (n, K); then with people as contrary as they seem. Nothing where no remark sounds like anything.
+    If what echoes is right and remarks mean what they sound like; then with people as contrary as they seem. Nothing
+    where no remark sounds like anything.
     """
     if not design.sounds.any():
         return
