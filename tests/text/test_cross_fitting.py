@@ -7,7 +7,7 @@ from text_posteriors import world
 from tacit.text.small import cross_fitting
 from tacit.text.small.choosing import RIDGES
 from tacit.text.small.climbing import FittingSettings
-from tacit.text.small.cross_fitting import FINE, best_round, try_start
+from tacit.text.small.cross_fitting import BETTER, FINE, best_round, try_start, weigh_fits
 from tacit.text.small.fitting import fit_frame, make_design
 from tacit.text.small.starts import list_starts
 
@@ -35,3 +35,16 @@ def test_meaning_is_read_only_where_that_is_plainly_better():
     assert best_round([0.5, 0.515, 0.3]) == 0
     assert best_round([0.5, 0.53, 0.525]) == 1
     assert best_round([0.5, 0.515, 0.53]) == 2
+
+
+@pytest.mark.parametrize("best", [0, 1])
+def test_what_reading_wins_by_itself_is_taken_off(best, monkeypatch):
+    """Where meaning was read the trial counts for less, and where it was not, for no less."""
+    sample, _ = world(FINE // 4)
+    design, n = make_design(sample, fit_frame(sample, SETTINGS)), cross_fitting.FINE_FOLDS
+    parts = [np.arange(len(design)) % n == part for part in range(n)]
+    monkeypatch.setattr(cross_fitting, "best_round", lambda _: best)
+    found = try_start(design, list_starts(design, None)[0], RIDGES[0], SETTINGS, None)
+    told = weigh_fits(design, parts, found.fits, None).mean()
+    assert found.gain == pytest.approx(told - best * BETTER)
+    assert (found.gain == found.first) == (not found.read)

@@ -126,3 +126,20 @@ def test_few_pleased_are_not_many_where_nothing_fits():
             right[name].append(np.mean((found > 0.5) == pleased))
     assert np.mean(right["heard"]) > 0.95
     assert np.mean(right["not heard"]) < 0.9
+
+
+def test_sounds_stand_in_a_reading_beside_its_components():
+    """What varies most is something else, and one component is kept of it: the sound is heard all the same."""
+    sample, reward = world(300)
+    chance = np.random.default_rng(0)
+    reading = np.column_stack([10 * chance.standard_normal(300), reward + 0.01 * chance.standard_normal(300)])
+    heard = replace(sample, reading=reading, sounds=reward - 0.5)
+    few = FittingSettings(feedback_parts=1)
+    design = make_design(heard, fit_frame(heard, few))
+    assert design.reading.shape == (300, 3)
+    np.testing.assert_array_equal(design.reading[:, 0], heard.sounds)
+    right = {}
+    for name, sample_of in (("heard", heard), ("not heard", replace(heard, sounds=np.zeros(300)))):
+        found = fit_text_posterior(sample_of, few).posterior.rewarded(sample_of)
+        right[name] = np.mean((found > 0.5) == reward)
+    assert right["heard"] > 0.95 > right["not heard"]
