@@ -23,7 +23,7 @@ from tacit.text.small.cross_fitting import Trial
 from tacit.text.small.ensemble import Ensemble
 from tacit.text.small.gauging import Gauge, gauge_rewards
 from tacit.text.small.likelihood import Design
-from tacit.text.small.posterior import Sample, TextPosterior, hear
+from tacit.text.small.posterior import Sample, TextPosterior, reading_of
 from tacit.text.small.redrawing import weigh_redraws
 
 FEW = 10
@@ -127,7 +127,7 @@ def make_design(sample: Sample, frame: Frame) -> Design:
         asked,
         frame.item.components(sample.items)[sample.offer],
         frame.state(sample.state),
-        hear(sample, frame.feedback),
+        reading_of(sample, frame.feedback),
         frame.profile(sample.profile),
         sample.profiled,
         sample.taken,

@@ -101,7 +101,7 @@ class TextPosterior:
 
     def kindness(self, sample: Sample) -> FloatArray:
         """Return t(y), (n,), sharpened."""
-        return self.sharpness * clipped(hear(sample, self.feedback_projection) @ self.feedback_weights)
+        return self.sharpness * clipped(reading_of(sample, self.feedback_projection) @ self.feedback_weights)
 
     def plainness(self, sample: Sample) -> FloatArray:
         """Return k(x), (n,), sharpened; `LARGEST_RATIO` where there is no profile."""
@@ -174,7 +174,7 @@ class TextPosterior:
         return cls(affinity=Affinity.from_state(saved.part("affinity")), **parts)
 
 
-def hear(sample: Sample, projection: Projection) -> FloatArray:
+def reading_of(sample: Sample, projection: Projection) -> FloatArray:
     """Return what feedback is read off, (n, parts + 2): how kind it sounds, its components, and a 1."""
     return np.column_stack([sample.sounds, projection(sample.reading)])
 
