@@ -22,7 +22,7 @@ MOST_COMPARED = 1_500
 """Reactions that starts and ridges are compared on; the fit itself is made on all."""
 MEMBERS = 8
 """Fits at most that are read together."""
-SPREAD = 4.0
+SPREAD = 8.0
 """Gain, in log-likelihood of reactions left out, by which a fit's share is e times as large. 1 would be right of what
 knows nothing of them; this was chosen by how sure readings of development worlds are, and how often right."""
 LEAST_SHARE = 0.02
