@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.decoding.judgement import HOMOGENEOUS
 from tacit.logs.episode import LoggedEpisode, LoggedStep
 from text_world.ceiling import Asked
 from text_world.remarks import Voice
@@ -16,11 +17,12 @@ TENTHS = 10
 
 
 class Line(NamedTuple):
-    """An episode as it was logged, what a learner that sees the reward reads, and the reward."""
+    """An episode as it was logged, what a learner that sees the reward reads, the reward, and if one could be had."""
 
     logged: LoggedEpisode
     turns: list[tuple[Asked, int]]
     reward: int
+    good: bool
 
 
 def draw_log(world: World, voice: Voice, chance: np.random.Generator, episodes: int) -> list[Line]:
@@ -40,20 +42,26 @@ def draw_line(world: World, voice: Voice, chance: np.random.Generator, number: i
         over = visit.step(choice)
     reward = rewards[choice]
     remark = voice.say(chance, bool(reward), visit.ironic)
-    return Line(LoggedEpisode(number, context_of(visit), tuple(steps), remark), turns, reward)
+    return Line(LoggedEpisode(number, context_of(visit), tuple(steps), remark), turns, reward, any(rewards))
 
 
 def score_labels(log: Sequence[Line], labels: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how labels agree with rewards, and calibration: by tenth of confidence how many, how sure, how right."""
+    """Return how labels agree with rewards, and calibration: by tenth of confidence how many, how sure, how right.
+
+    What a label is sure of is its reward, rounded; of a homogeneous state, that no candidate would have earned one.
+    """
     rewards = {line.logged.episode: line.reward for line in log}
+    poor = {line.logged.episode: not line.good for line in log}
     known = [label for label in labels if label["decoded_reward"] is not None]
     decoded = np.array([label["decoded_reward"] for label in known], dtype=np.float64)
     truth = np.array([rewards[label["episode"]] for label in known], dtype=np.float64)
     sure = np.array([label["confidence"] for label in known], dtype=np.float64)
     right = (decoded.round() == truth).astype(np.float64)
+    nobody = np.array([poor[label["episode"]] for label in known], dtype=np.float64)
+    claimed = np.where([label["state_kind"] == HOMOGENEOUS for label in known], nobody, right)
     tenth = np.minimum((sure * TENTHS).astype(np.int64), TENTHS - 1)
     calibration = [
-        [int((tenth == t).sum()), float(sure[tenth == t].sum()), float(right[tenth == t].sum())]
+        [int((tenth == t).sum()), float(sure[tenth == t].sum()), float(claimed[tenth == t].sum())]
         for t in range(TENTHS)
     ]
     reasons = [str(label["reason"]) for label in labels]
