@@ -18,6 +18,8 @@ from text_world.playing import CEILING, OURS, choose_fresh, play_one
 from text_world.stranger.worlds import STRANGERS
 from text_world.table import check_row, is_below, is_off, write_calibration, write_table, write_warnings
 
+from tacit.decoding.judgement import HETEROGENEOUS, HOMOGENEOUS
+
 SEED = CHOOSE + 500_000
 JUDGING = JUDGE + 500_000
 """Far from the seeds that judge."""
@@ -199,10 +201,8 @@ def test_rewards_are_counted_by_the_chances_played():
 def test_calibration_counts_labels_by_tenth():
     world, voice = draw_world("tools.plain", SEED)
     log = draw_log(world, voice, np.random.default_rng(10), 50)
-    labels = [
-        {"episode": n, "decoded_reward": float(line.reward), "confidence": 0.95, "reason": "decoded"}
-        for n, line in enumerate(log)
-    ]
+    sure = {"confidence": 0.95, "reason": "decoded", "state_kind": HETEROGENEOUS}
+    labels = [{"episode": n, "decoded_reward": float(line.reward)} | sure for n, line in enumerate(log)]
     labels[0] |= {"decoded_reward": 1.0 - log[0].reward, "confidence": 0.55}
     labels[1] |= {"decoded_reward": None, "confidence": None}
     scored = score_labels(log, labels)
@@ -210,6 +210,12 @@ def test_calibration_counts_labels_by_tenth():
     assert scored["right"] == pytest.approx(48 / 49)
     assert scored["calibration"][9] == [48, pytest.approx(45.6), 48.0]
     assert scored["calibration"][5] == [1, 0.55, 0.0]
+    for name, right in (
+        (HETEROGENEOUS, 48.0),
+        (HOMOGENEOUS, 0.0),
+    ):  # somebody could be pleased in every state
+        labels = [label | {"state_kind": name} for label in labels]
+        assert score_labels(log, labels)["calibration"][9][2] == right
     lines = list(write_calibration([{"family": "tools.plain", **scored}]))
     assert [line.endswith("too few to tell") for line in lines[1:]] == [True, True]
     assert is_off(1000, 950.0, 1000.0)
