@@ -17,6 +17,7 @@ import math
 import os
 import stat
 import threading
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -40,6 +41,7 @@ DAMAGE = (
     OSError,
     NotImplementedError,
     RuntimeError,  # with it RecursionError, of JSON that is nested too deeply
+    tokenize.TokenError,  # of the head of an array, a Python literal, that does not end
 )
 """All that reading a damaged zip, JSON or array was seen to raise."""
 EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -50,6 +50,18 @@ def test_every_truncation_is_noticed(tmp_path):
             load_tree(tmp_path / "b", "thing")
 
 
+def test_the_head_of_an_array_that_does_not_end_is_noticed(tmp_path):
+    """NumPy reads it word by word when it is no literal, and words may be missing."""
+    save_tree(tmp_path / "a", "thing", {"array": np.arange(6.0)})
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "b", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content.replace(b"}", b" ") if name.endswith(".npy") else content)
+    with pytest.raises(CheckpointError, match="earlier copy"):
+        load_tree(tmp_path / "b", "thing")
+
+
 def test_a_damaged_array_is_noticed(tmp_path):
     save_tree(tmp_path / "a", "thing", {"noise": np.random.default_rng(0).random(1000)})
     content = bytearray((tmp_path / "a").read_bytes())
