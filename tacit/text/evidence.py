@@ -21,8 +21,13 @@ TRIALS = 10
 """Fits of which the best is looked at each time."""
 PLAINLY, HARDLY = 5.0, 0.1
 """Standard errors beyond which a gain needs choices drawn anew to go as well in no more than this share of cases."""
+FIRST = 0.2
+"""Share of `LEVEL` that the first look has, the only one at a log."""
 LATE = 8
 """Looks that are taken to have gone before the second: those at which something is found share most of their level."""
+TOGETHER, LAST = 0.5, 0.25
+"""Shares of a look's level that all turns together have, and the last one alone, where there are several; the turns
+before it share the rest."""
 SURELY = 3.0
 """Standard errors beyond which feedback is said to name the candidate: its meaning is estimated, so there is more than
 chance."""
@@ -51,6 +56,7 @@ BOUNDS = {
     "echo": (-math.inf, math.inf),
     "chance": (0.0, 1.0),
     "before": (0.0, 1.0),
+    "together": (0.0, 1.0),
     "theta": (0.0, 1.0),
 }
 """What may be saved of evidence; all else is at least 0."""
@@ -66,7 +72,7 @@ class Evidence(NamedTuple):
     won beyond that by staking on candidates that feedback is like (`tacit.text.small.echoing`), with its standard
     error: 0 and 0 where nobody looked. `theta` and `M`, with their standard errors, and the number of `candidates`
     (`tacit.text.small.gauging`) are 0 where they are not known. `before` is the chance of choices before the last,
-    drawn anew (`tacit.text.small.earlier_choices`), 0 where there are none.
+    drawn anew, and `together` that of all turns (`tacit.text.small.earlier_choices`), 0 where there is but one.
     """
 
     gain: float
@@ -81,6 +87,7 @@ class Evidence(NamedTuple):
     M_error: float = 0.0
     candidates: float = 0.0
     before: float = 0.0
+    together: float = 0.0
 
     @staticmethod
     def from_state(saved: Saved, name: str) -> Evidence | None:
@@ -104,20 +111,22 @@ class Evidence(NamedTuple):
         to the fit is believed where choices drawn anew hardly go as well. Of choices before the last there is no gain:
         what they lead to is learned of all.
         """
-        if self.is_told_early:
+        if self.is_told_by_turns:
             return True
         plainly = self.gain > PLAINLY * self.error and self.chance <= HARDLY
         return self.gain > max(self.needed * self.error, LEAST_GAIN) and (self.is_unlikely or plainly)
 
     @property
-    def is_told_early(self) -> bool:
-        """Return whether choices before the last, drawn anew, hardly ever go with feedback as well as those taken."""
-        return 0 < self.before <= level_of(self.looks)
+    def is_told_by_turns(self) -> bool:
+        """Return whether choices drawn anew before the last, or in all turns, hardly ever go with feedback as well."""
+        level = level_of(self.looks)
+        early = 0 < self.before <= (1 - TOGETHER - LAST) * level
+        return early or 0 < self.together <= TOGETHER * level
 
     @property
     def is_unlikely(self) -> bool:
-        """Return whether choices drawn anew, if any, hardly ever go with feedback as well as those taken."""
-        return not self.chance or self.chance <= level_of(self.looks)
+        """Return whether last choices drawn anew, if any, hardly ever go with feedback as well as those taken."""
+        return not self.chance or self.chance <= (LAST if self.together else 1) * level_of(self.looks)
 
     @property
     def names_candidate(self) -> bool:
@@ -145,13 +154,13 @@ class Evidence(NamedTuple):
 
 
 def level_of(look: int) -> float:
-    """Return the share of `LEVEL` that a look has: the first, the only one at a log, has half, all others the rest.
+    """Return the part of `LEVEL` that a look has: the first its share, all others the rest.
 
     >>> round(level_of(1), 4), round(level_of(9), 5), round(sum(level_of(n) for n in range(1, 10_000)), 3)
-    (0.025, 0.00083, 0.05)
+    (0.01, 0.00132, 0.05)
     """
-    share = 1.0 if look == 1 else (LATE + 1) / ((look + LATE - 1) * (look + LATE))
-    return LEVEL / 2 * share
+    rest = (1 - FIRST) * (LATE + 1) / ((look + LATE - 1) * (look + LATE))
+    return LEVEL * (FIRST if look == 1 else rest)
 
 
 def remarks_on(evidence: Evidence) -> tuple[str, ...]:
@@ -180,6 +189,8 @@ def told_by(evidence: Evidence) -> str:
         numbers += f"; choices drawn anew go with feedback as well with a chance of {evidence.chance:.2g}"
     if evidence.before:
         numbers += f", those before the last with one of {evidence.before:.2g}"
+    if evidence.together:
+        numbers += f", all turns together with one of {evidence.together:.2g}"
     return f"({numbers})"
 
 

@@ -26,8 +26,8 @@ OFTEN = 1_000
 """Reactions up to which it is looked at when there are a third more; then when there are half as many again."""
 TOLD_AFTER = 300
 """Reactions after which it is said that they were not shown to be more than noise: fewer may simply be too few."""
-MOST_KEPT = 20_000
-"""Reactions that a fit is made to: the last ones, so that memory and time are bounded."""
+MOST_KEPT = 10_000
+"""Reactions that a fit is made to, online the last ones, so that memory and time are bounded: below 2 GB."""
 
 
 class Chooser(Protocol):

@@ -9,7 +9,15 @@ from text_posteriors import world
 from tacit.text.evidence import PLAINLY, Evidence, level_of
 from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.fitting import Frame, fit_frame, fit_text_posterior, make_design
-from tacit.text.small.redrawing import FEWEST_UNIFORM, MOST_DRAWN, list_measures, weigh_redraws
+from tacit.text.small.redrawing import (
+    FEWEST_UNIFORM,
+    MOST_DRAWN,
+    Group,
+    list_measures,
+    read_remarks,
+    weigh_group,
+    weigh_redraws,
+)
 
 SETTINGS = FittingSettings()
 RUNS = 200
@@ -24,12 +32,12 @@ def chance_of(sample, level=0.01, seed=0):
     return weigh_redraws(make_design(sample, frame), roles_of(frame), level, np.random.default_rng(seed))
 
 
-def silent(n, seed, personal=False):
+def silent(n, seed, personal=False, heard=False):
     """Return a sample whose few remarks, of few candidates, have nothing to do with what was taken."""
     sample, _ = world(n, seed=seed, personal=personal, echoes=False)
     chance = np.random.default_rng(seed)
-    remarks = chance.standard_normal((3, 6))
-    return replace(sample, reading=remarks[chance.integers(3, size=n)])
+    remarks, said = chance.standard_normal((3, 6)), chance.integers(3, size=n)
+    return replace(sample, reading=remarks[said], sounds=remarks[said, 0] / 2 if heard else sample.sounds)
 
 
 def test_the_measure_as_pairs_say():
@@ -37,7 +45,8 @@ def test_the_measure_as_pairs_say():
     sample, _ = world(12, personal=True)
     frame = fit_frame(sample, SETTINGS)
     design = make_design(sample, frame)
-    (words, learned), _ = list_measures(design, roles_of(frame))
+    (pairs,) = list_measures(design, roles_of(frame))  # nothing sounds like anything
+    words, learned = pairs.measures
     assert len(words.alike) == 2  # as it is read, and from contrary people
     assert len(learned.alike) == 6  # whatever was asked, and with the request, in two ways
     for measure in (words, learned):
@@ -52,10 +61,61 @@ def test_the_measure_as_pairs_say():
         )  # less the mean of what was on offer
 
 
-@pytest.mark.parametrize("personal", [False, True])
-def test_noise_is_taken_for_more_as_often_as_the_level_says(personal):
+def test_the_largest_of_measures_and_of_their_sums():
+    spreads = np.array([[1.0, 2.0, 1.9], [3.0, -1.0, 0.5]])
+    group = Group((), np.array([[0, 2], [1, 2]]))
+    np.testing.assert_allclose(group.largest(spreads), [(2.0 + 1.9) / np.sqrt(2), 3.0])
+    np.testing.assert_allclose(group._replace(joined=np.zeros((0, 2), np.int64)).largest(spreads), [2.0, 3.0])
+
+
+def test_words_and_components_are_added_where_they_go_with_the_same_remarks():
+    sample, _ = world(60, personal=True)
+    frame = fit_frame(sample, SETTINGS)
+    (pairs,) = list_measures(make_design(sample, frame), roles_of(frame))
+    words, learned = pairs.measures
+    assert pairs.joined.tolist() == [[0, 2], [0, 3], [0, 4], [1, 5], [1, 6], [1, 7]]
+    each = [words.alike[0], learned.alike[0]]  # whatever was asked
+    np.testing.assert_array_equal(*each)
+
+
+def overlapping(n, seed):
+    """Return a sample whose displeased people sound anything from furious to nearly pleased, and who is pleased."""
+    sample, reward = world(n, seed=seed, noise=0.1)
+    chance, pleased = np.random.default_rng(seed), reward.astype(bool)
+    heard = np.where(pleased, chance.normal(0.5, 0.2, n), chance.uniform(-1.5, 0.3, n))
+    return replace(sample, reading=chance.standard_normal((n, 6)), sounds=heard), pleased
+
+
+def test_who_is_pleased_is_told_apart_better_than_by_how_kind_it_sounds():
+    sample, pleased = overlapping(300, 0)
+    design = make_design(sample, fit_frame(sample, SETTINGS))
+    _, kind, likely, likelier = (rows[:, 0] for rows in read_remarks(design))
+    told = [np.corrcoef(pleased, numbers)[0, 1] for numbers in (kind, likely, likelier)]
+    assert min(told[1:]) > told[0] + 0.1
+
+
+def test_the_few_who_are_pleased_are_seen_among_many_ways_to_be_displeased():
+    """By the pairs alone, beside the same people of whom only how kind they sound is read."""
+    seen, before = [], []
+    for seed in range(10):
+        sample, _ = overlapping(90, seed)
+        frame = fit_frame(sample, SETTINGS)
+        design = make_design(sample, frame)
+        pairs, _ = list_measures(design, roles_of(frame))
+        words, learned = pairs.measures
+        plain = Group(
+            (words._replace(alike=words.alike[:2]), learned._replace(alike=learned.alike[:6])),
+            np.zeros((0, 2), np.int64),
+        )
+        for group, found in ((pairs, seen), (plain, before)):
+            found.append(weigh_group(group, design, 0.01, np.random.default_rng(seed)) <= 0.01)
+    assert sum(seen) >= sum(before) + 2
+
+
+@pytest.mark.parametrize(("personal", "heard"), [(False, False), (True, False), (True, True)])
+def test_noise_is_taken_for_more_as_often_as_the_level_says(personal, heard):
     """Of 200 runs 10 are expected at a level of 0.05; more than 19 have a chance of 0.003."""
-    found = [chance_of(silent(40, seed, personal), level=0.05) <= 0.05 for seed in range(RUNS)]
+    found = [chance_of(silent(40, seed, personal, heard), level=0.05) <= 0.05 for seed in range(RUNS)]
     assert sum(found) <= 19
 
 

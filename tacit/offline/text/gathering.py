@@ -34,9 +34,8 @@ from tacit.text.conversation import (
     read_remark,
 )
 from tacit.text.small.posterior import Sample
+from tacit.text.stages import MOST_KEPT
 
-MOST_REACTIONS = 20_000
-"""Reactions kept to fit: a uniform sample of all, so that memory is bounded; booking is understood from 2,000."""
 LEAST_REACTIONS = 20
 """Reactions below which nothing is fitted."""
 FEWEST = 3
@@ -150,9 +149,12 @@ def gather_text(
     seed: int = 0,
     silence: str = COUNTS,
 ) -> Teaching[Reaction]:
-    """Return the reactions of the logs; an episode that is not text goes to `problems`, or is told of at the end."""
+    """Return the reactions of the logs; an episode that is not text goes to `problems`, or is told of at the end.
+
+    Of more than a fit is made to, a uniform sample is kept.
+    """
     first, second = np.random.default_rng(seed).spawn(2)
-    known, unknown = Reservoir[Reaction](MOST_REACTIONS, first), Reservoir[Reaction](MOST_REACTIONS, second)
+    known, unknown = Reservoir[Reaction](MOST_KEPT, first), Reservoir[Reaction](MOST_KEPT, second)
     teaching = Teaching(known, unknown, assume_uniform)
     for read in read_texts(source, horizon, problems, progress, silence):
         if isinstance(read, Unheard):

@@ -62,7 +62,7 @@ def fit_text_posterior(
 ) -> FittedText:
     """Return the posterior fitted to reactions, whoever chose what they are to; the evidence is of that many looks.
 
-    Choices drawn anew have a `share` of the level. With 0 looks no evidence is weighed. Known `rewards` (n,), of a
+    Choices drawn anew have a `share` of its level. With 0 looks no evidence is weighed. Known `rewards` (n,), of a
     judge or an oracle, take the place of what the feedback is found to mean.
     """
     frame = fit_frame(sample, settings)
@@ -96,13 +96,13 @@ def weigh_won(design: Design, frame: Frame, won: FloatArray, looks: int, share: 
     return Evidence(float(won.mean()), error, looks, chance=weigh_choices_anew(design, frame, looks, share))
 
 
-def weigh_choices_anew(design: Design, frame: Frame, looks: int, share: float) -> float:
-    """Return the chance that choices drawn anew go with feedback as well, divided by the share of the level it has.
+def weigh_choices_anew(design: Design, frame: Frame, looks: int, share: float, turn: int = 0) -> float:
+    """Return the chance that choices drawn anew go with feedback as well, 0 where too few choices were uniform.
 
-    0 where too few choices were uniform.
+    As many are drawn as a share of the level of that look asks for; those of each turn are drawn by themselves.
     """
-    roles, draws = [project.size for project in frame.said], np.random.default_rng([looks, len(design)])
-    return min(1.0, (weigh_redraws(design, roles, share * level_of(looks), draws) or 0.0) / share)
+    roles, draws = [project.size for project in frame.said], np.random.default_rng([looks, len(design), turn])
+    return weigh_redraws(design, roles, share * level_of(looks), draws) or 0.0
 
 
 def fit_frame(sample: Sample, settings: FittingSettings) -> Frame:

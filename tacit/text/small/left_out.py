@@ -24,7 +24,7 @@ from tacit.text.small.ensemble import Ensemble
 NEVER_MET = -1
 """In place of a part."""
 DIGEST = 52
-"""Bits of a digest: two of 20,000 reactions are alike with a chance of 1 in 20 million."""
+"""Bits of a digest: two of 10,000 reactions are alike with a chance of 1 in 90 million."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,12 +20,12 @@ from tacit.base.saved import Saved
 from tacit.base.validation import check_encodable
 from tacit.decoding.decoder import DecoderSettings
 from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction
-from tacit.text.evidence import Evidence, remarks_on
+from tacit.text.evidence import LAST, Evidence, remarks_on
 from tacit.text.model import FitProgress
 from tacit.text.settings import BUNDLED
 from tacit.text.small.cache import EncodingCache, default_path
 from tacit.text.small.climbing import FittingSettings
-from tacit.text.small.earlier_choices import OF_THE_LAST, weigh_before
+from tacit.text.small.earlier_choices import weigh_turns
 from tacit.text.small.echoing import measure_echo
 from tacit.text.small.encoder import Encoder, bundled_encoder
 from tacit.text.small.encoders import find_encoder
@@ -155,10 +155,10 @@ class SmallModel:
         found = self.evidence if self.evidence is not None and self.evidence.found else None
         looks = model.looks if found is None else 0
         fitting, several = self.settings.fitting, any(reaction.before for reaction in reactions)
-        share = OF_THE_LAST if several else 1.0
+        share = LAST if several else 1.0
         model.fitted, evidence, left_out, gauge = fit_text_posterior(sample, fitting, known, looks, share)
         if evidence is not None and several:
-            evidence = evidence._replace(before=weigh_before(self.features, reactions, fitting, looks))
+            evidence = weigh_turns(evidence, self.features, reactions, fitting)
         model.left_out = LeftOut.of(reactions, left_out) if leaves_out else None
         model.evidence = found or evidence
         if model.evidence is not None and known is None:

@@ -7,9 +7,10 @@ none of m draws goes with feedback as well, that had a chance of 1 / (m + 1). Wh
 
     sum over i, j of  k(y_i, y_j) c(s_i, s_j) z_i·z_j        z_i what was taken, less the mean of what was on offer
 
-with feedback as it is read, as it sounds, and with each person as contrary as they say the commoner kind of thing;
-z matches of words, c = 1, or candidates' components, c = 1 (some please everybody) or those of the request, the answers
-or the profile, as they are or all made alike. The largest of these measures counts, each by its own spread among draws.
+with feedback as it is read, as it sounds, how likely that makes it that the person is pleased, and with each as
+contrary as they say the commoner kind of thing; z matches of words, c = 1, or candidates' components, c = 1 (some
+please everybody) or those of the request, the answers or the profile, as they are or all made alike. The largest of
+these measures counts, each by its own spread among draws, and so does each of components and that of words together.
 Where few are pleased they drown in how people are displeased. So half of the level is for how likely feedback is before
 anything was learned: if what echoes is right, and remarks mean what they sound like.
 """
@@ -21,9 +22,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.special import expit, logit
 
 from tacit.base.arrays import Float32Array, FloatArray, IntArray
 from tacit.text.small.likelihood import Design, believed_of
+from tacit.text.small.likelihood_kernels import share_of_kind
 from tacit.text.small.posterior import log_ratio
 from tacit.text.small.starts import (
     FIRST_WEIGHT,
@@ -69,6 +72,22 @@ class Together(NamedTuple):
         return np.cbrt(np.asarray(pairs @ self.alike.T, dtype=np.float64))
 
 
+class Group(NamedTuple):
+    """Measures of which the largest counts, by its spread; `joined` (J, 2) tells which of them are added, too."""
+
+    measures: tuple[Measure, ...]
+    joined: IntArray
+
+    def __call__(self, taken: IntArray) -> FloatArray:
+        """Return all measures of several draws (m, n) of what was taken, (m, S)."""
+        return np.concatenate([measure(taken) for measure in self.measures], axis=1)
+
+    def largest(self, spreads: FloatArray) -> FloatArray:
+        """Return the largest measure or sum of two, (m,), all told in spreads from the mean, (m, S)."""
+        sums = spreads[:, self.joined].sum(axis=2) / math.sqrt(2)
+        return np.asarray(np.concatenate([spreads, sums], axis=1).max(axis=1))
+
+
 class Likely(NamedTuple):
     """How likely feedback is after each candidate, log-likelihoods (S, n, K): their sum is measured."""
 
@@ -94,51 +113,44 @@ def weigh_redraws(
     if len(rows) > MOST_DRAWN:
         rows = rows[np.linspace(0, len(rows) - 1, MOST_DRAWN).astype(np.int64)]
     some = design.part(rows)
-    groups = [group for group in list_measures(some, roles) if group]
+    groups = list_measures(some, roles)
     chances = [weigh_group(group, some, level / len(groups), chance) for group in groups]
     return min(1.0, len(groups) * min(chances))
 
 
-def weigh_group(
-    measures: Sequence[Measure], design: Design, level: float, chance: np.random.Generator
-) -> float:
+def weigh_group(group: Group, design: Design, level: float, chance: np.random.Generator) -> float:
     """Return the chance with which draws go with feedback as well as the choices taken do, by the largest measure."""
     sizes = design.mask.sum(axis=1)
 
     def draw(n: int) -> FloatArray:
-        return measure_all(measures, (chance.random((n, len(design))) * sizes).astype(np.int64))
+        return group((chance.random((n, len(design))) * sizes).astype(np.int64))
 
     first = np.concatenate([draw(AT_ONCE) for _ in range(math.ceil(FIRST_DRAWS / AT_ONCE))])
     mean, spread = first.mean(axis=0), first.std(axis=0)
     told = spread > NO_SPREAD * np.maximum(np.abs(mean), NO_SPREAD)
     spread = np.where(told, spread, np.inf)
-    taken = ((measure_all(measures, design.taken[None]) - mean) / spread).max()
+    taken = group.largest((group(design.taken[None]) - mean) / spread)[0]
     draws = math.ceil(1 / level)  # one more than would do if nothing were rounded
     for done in range(0, draws, AT_ONCE):
-        as_well = ((draw(min(AT_ONCE, draws - done)) - mean) / spread).max(axis=1) >= taken
+        as_well = group.largest((draw(min(AT_ONCE, draws - done)) - mean) / spread) >= taken
         if as_well.any():
             return 1 / (done + int(as_well.argmax()) + 1)
     return 1 / (draws + 1)
 
 
-def measure_all(measures: Sequence[Measure], taken: IntArray) -> FloatArray:
-    """Return all measures of several draws (m, n) of what was taken, (m, S)."""
-    return np.concatenate([measure(taken) for measure in measures], axis=1)
-
-
-def list_measures(design: Design, roles: Sequence[int]) -> tuple[list[Measure], list[Measure]]:
-    """Return what goes together by words and by what may be learned, and what is likely before anything is.
+def list_measures(design: Design, roles: Sequence[int]) -> list[Group]:
+    """Return what goes together by words and by what may be learned, and what is likely before anything is, if known.
 
     Nothing of it depends on what was taken.
     """
     remarks = [reading @ reading.T for reading in read_remarks(design)]
-    things = [thing @ thing.T for thing in split_said(design, roles)]
-    learned = [*remarks, *(remark * thing for remark in remarks for thing in things)]
+    things = [np.ones((1, 1)), *(thing @ thing.T for thing in split_said(design, roles))]
+    learned = [remark * thing for remark in remarks for thing in things]
+    words = np.repeat(np.arange(len(remarks)), len(things))
+    pairs = (make_measure(remarks, design.match, design), make_measure(learned, design.offered, design))
+    groups = [Group(pairs, np.column_stack([words, len(remarks) + np.arange(len(learned))]))]
     told = list(foresee_feedback(design))
-    return (
-        [make_measure(remarks, design.match, design), make_measure(learned, design.offered, design)],
-        [Likely(np.array(told))] if told else [],
-    )
+    return [*groups, Group((Likely(np.array(told)),), np.zeros((0, 2), np.int64))] if told else groups
 
 
 def foresee_feedback(design: Design) -> Iterator[FloatArray]:
@@ -166,16 +178,28 @@ def make_measure(alike: Sequence[FloatArray], offered: FloatArray, design: Desig
 
 
 def read_remarks(design: Design) -> Iterator[FloatArray]:
-    """Yield feedback as numbers (n, E): leading components, how kind it sounds, what it means from contrary people."""
+    """Yield feedback as numbers (n, E): leading components, what it means as it sounds, and from contrary people.
+
+    As it sounds: how kind, how likely the person is pleased, and by how much the latter makes feedback the likelier.
+    Where remarks overlap, the first tells how people are displeased as much as whether they are.
+    """
     reading = design.reading[:, 1:-1] - design.reading[:, 1:-1].mean(axis=0)  # sounds follow
     yield reading * reading.std(axis=0)
     if design.sounds.any():
-        yield (design.sounds - design.sounds.mean())[:, None]
+        yield centre(design.sounds)
+        ratio = believed_of(design, read_as_heard(design, first_weights(design, 0.0))).ratio
+        share = np.clip(share_of_kind(ratio), 1 / len(ratio), 1 - 1 / len(ratio))
+        yield centre(expit(ratio + logit(share)))
+        yield centre(np.log1p(share * np.expm1(ratio)))
     if design.profiled.any():
         kind = read_as(design, first_weights(design, 0.0), sounding_kind(design))
         believed = believed_of(design, contrary(design, kind))
-        ratio = log_ratio(believed.ratio, np.log(believed.plain) - np.log1p(-believed.plain))
-        yield (ratio - ratio.mean())[:, None]
+        yield centre(log_ratio(believed.ratio, np.log(believed.plain) - np.log1p(-believed.plain)))
+
+
+def centre(numbers: FloatArray) -> FloatArray:
+    """Return numbers (n,) less their mean, as a column."""
+    return np.asarray((numbers - numbers.mean())[:, None])
 
 
 def split_said(design: Design, roles: Sequence[int]) -> Iterator[FloatArray]:
