@@ -13,7 +13,7 @@ from tacit.trust.findings import Finding
 
 BEYOND_CHANCE = 1.96
 """Standard errors by which a gain must exceed 0 to be believed, where it was looked at once."""
-LEVEL = 0.05
+LEVEL = 0.01
 """Probability that feedback which tells nothing is ever believed, at most, however often the agent looks."""
 LEAST_GAIN = 1e-6
 """Below this a gain is rounding: where everybody says the same, gain and error are nearly 0."""
@@ -25,9 +25,6 @@ FIRST = 0.2
 """Share of `LEVEL` that the first look has, the only one at a log."""
 LATE = 8
 """Looks that are taken to have gone before the second: those at which something is found share most of their level."""
-TOGETHER, LAST = 0.5, 0.25
-"""Shares of a look's level that all turns together have, and the last one alone, where there are several; the turns
-before it share the rest."""
 SURELY = 3.0
 """Standard errors beyond which feedback is said to name the candidate: its meaning is estimated, so there is more than
 chance."""
@@ -55,7 +52,6 @@ BOUNDS = {
     "gain": (-math.inf, math.inf),
     "echo": (-math.inf, math.inf),
     "chance": (0.0, 1.0),
-    "before": (0.0, 1.0),
     "together": (0.0, 1.0),
     "theta": (0.0, 1.0),
 }
@@ -71,8 +67,8 @@ class Evidence(NamedTuple):
     (`tacit.text.small.redrawing`); 0 where none could be drawn, and standard errors are all there is. `echo` is what is
     won beyond that by staking on candidates that feedback is like (`tacit.text.small.echoing`), with its standard
     error: 0 and 0 where nobody looked. `theta` and `M`, with their standard errors, and the number of `candidates`
-    (`tacit.text.small.gauging`) are 0 where they are not known. `before` is the chance of choices before the last,
-    drawn anew, and `together` that of all turns (`tacit.text.small.earlier_choices`), 0 where there is but one.
+    (`tacit.text.small.gauging`) are 0 where they are not known. `together` is the chance that choices of all turns have
+    together, drawn anew (`tacit.text.small.earlier_choices`); 0 where those of the last alone could be.
     """
 
     gain: float
@@ -86,7 +82,6 @@ class Evidence(NamedTuple):
     M: float = 0.0
     M_error: float = 0.0
     candidates: float = 0.0
-    before: float = 0.0
     together: float = 0.0
 
     @staticmethod
@@ -105,28 +100,21 @@ class Evidence(NamedTuple):
 
     @property
     def found(self) -> bool:
-        """Return whether feedback tells something that was learned; in about 5 % of runs where it tells nothing.
+        """Return whether feedback tells something that was learned; in about 1 % of runs where it tells nothing.
 
         That it tells anything is the choices' part, drawn anew; that the fit has learned it, the gain's. What is plain
-        to the fit is believed where choices drawn anew hardly go as well. Of choices before the last there is no gain:
-        what they lead to is learned of all.
+        to the fit is believed where choices drawn anew hardly go as well. Where all turns tell it no gain is asked for:
+        it is of the last choice alone, and what earlier ones lead to is learned of all.
         """
-        if self.is_told_by_turns:
-            return True
+        if self.together:
+            return self.together <= level_of(self.looks)
         plainly = self.gain > PLAINLY * self.error and self.chance <= HARDLY
         return self.gain > max(self.needed * self.error, LEAST_GAIN) and (self.is_unlikely or plainly)
 
     @property
-    def is_told_by_turns(self) -> bool:
-        """Return whether choices drawn anew before the last, or in all turns, hardly ever go with feedback as well."""
-        level = level_of(self.looks)
-        early = 0 < self.before <= (1 - TOGETHER - LAST) * level
-        return early or 0 < self.together <= TOGETHER * level
-
-    @property
     def is_unlikely(self) -> bool:
         """Return whether last choices drawn anew, if any, hardly ever go with feedback as well as those taken."""
-        return not self.chance or self.chance <= (LAST if self.together else 1) * level_of(self.looks)
+        return not self.chance or self.chance <= level_of(self.looks)
 
     @property
     def names_candidate(self) -> bool:
@@ -146,7 +134,7 @@ class Evidence(NamedTuple):
         Elsewhere the looks at the best of several fits share `LEVEL` as 1/2, 1/6, 1/12 ...
 
         >>> round(Evidence(0.1, 0.01, looks=1).needed, 2), round(Evidence(0.1, 0.01, looks=10).needed, 2)
-        (2.81, 3.91)
+        (3.29, 4.29)
         """
         if not self.looks or self.chance:
             return BEYOND_CHANCE
@@ -157,7 +145,7 @@ def level_of(look: int) -> float:
     """Return the part of `LEVEL` that a look has: the first its share, all others the rest.
 
     >>> round(level_of(1), 4), round(level_of(9), 5), round(sum(level_of(n) for n in range(1, 10_000)), 3)
-    (0.01, 0.00132, 0.05)
+    (0.002, 0.00026, 0.01)
     """
     rest = (1 - FIRST) * (LATE + 1) / ((look + LATE - 1) * (look + LATE))
     return LEVEL * (FIRST if look == 1 else rest)
@@ -187,8 +175,6 @@ def told_by(evidence: Evidence) -> str:
     numbers = f"gain {evidence.gain:.4f}, standard error {evidence.error:.4f}"
     if evidence.chance:
         numbers += f"; choices drawn anew go with feedback as well with a chance of {evidence.chance:.2g}"
-    if evidence.before:
-        numbers += f", those before the last with one of {evidence.before:.2g}"
     if evidence.together:
         numbers += f", all turns together with one of {evidence.together:.2g}"
     return f"({numbers})"

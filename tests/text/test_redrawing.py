@@ -10,12 +10,13 @@ from tacit.text.evidence import PLAINLY, Evidence, level_of
 from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.fitting import Frame, fit_frame, fit_text_posterior, make_design
 from tacit.text.small.redrawing import (
+    AS_WELL,
     FEWEST_UNIFORM,
     MOST_DRAWN,
-    Group,
+    Measures,
     list_measures,
     read_remarks,
-    weigh_group,
+    weigh_measures,
     weigh_redraws,
 )
 
@@ -63,7 +64,7 @@ def test_the_measure_as_pairs_say():
 
 def test_the_largest_of_measures_and_of_their_sums():
     spreads = np.array([[1.0, 2.0, 1.9], [3.0, -1.0, 0.5]])
-    group = Group((), np.array([[0, 2], [1, 2]]))
+    group = Measures((), np.array([[0, 2], [1, 2]]))
     np.testing.assert_allclose(group.largest(spreads), [(2.0 + 1.9) / np.sqrt(2), 3.0])
     np.testing.assert_allclose(group._replace(joined=np.zeros((0, 2), np.int64)).largest(spreads), [2.0, 3.0])
 
@@ -103,13 +104,29 @@ def test_the_few_who_are_pleased_are_seen_among_many_ways_to_be_displeased():
         design = make_design(sample, frame)
         pairs, _ = list_measures(design, roles_of(frame))
         words, learned = pairs.measures
-        plain = Group(
+        plain = Measures(
             (words._replace(alike=words.alike[:2]), learned._replace(alike=learned.alike[:6])),
             np.zeros((0, 2), np.int64),
         )
         for group, found in ((pairs, seen), (plain, before)):
-            found.append(weigh_group(group, design, 0.01, np.random.default_rng(seed)) <= 0.01)
+            found.append(weigh_measures([group], design, 0.01, np.random.default_rng(seed)) <= 0.01)
     assert sum(seen) >= sum(before) + 2
+
+
+def found_of(well):
+    """Return how often a choice that `well` of a thousand go as well as is found at a level of 0.01."""
+    sample, _ = world(40)
+    design = make_design(sample, fit_frame(sample, SETTINGS))
+    one = replace(design, mask=np.ones((1, 1_000), np.bool_), taken=np.array([1_000 - well]))
+    measures = Measures((lambda taken: taken.astype(np.float64),), np.zeros((0, 2), np.int64))
+    chances = [weigh_measures([measures], one, 0.01, np.random.default_rng(seed)) for seed in range(RUNS)]
+    return np.mean([chance <= 0.01 for chance in chances])
+
+
+def test_a_chance_well_below_the_level_is_nearly_always_found():
+    """Of a hundred draws none would go as well in two cases of three alone."""
+    assert found_of(4) > 0.85
+    assert found_of(20) < 0.1
 
 
 @pytest.mark.parametrize(("personal", "heard"), [(False, False), (True, False), (True, True)])
@@ -159,7 +176,7 @@ def test_a_fit_is_weighed_by_choices_drawn_anew():
     sample, _ = world(300)
     told = fit_text_posterior(sample, SETTINGS).evidence
     assert told.found
-    assert level_of(1) / 2 < told.chance <= level_of(1)
+    assert level_of(1) / (AS_WELL + 1) < told.chance <= level_of(1) / (AS_WELL - 1)  # no draw went as well
     control = fit_text_posterior(silent(300, 1), SETTINGS).evidence
     assert control.chance > level_of(1)
     assert not control._replace(gain=PLAINLY * control.error).found  # however much stakes seem to win

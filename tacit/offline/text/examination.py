@@ -152,7 +152,7 @@ def find_control(evidence: Evidence, compared: Evidence, shuffled: Sequence[Evid
             "found here is no evidence.",
             "Log more episodes that differ from each other.",
         )
-    elif evidence.is_told_by_turns and compared.gain <= most:
+    elif evidence.found and evidence.together and compared.gain <= most:
         return  # it is choices of several turns that feedback goes with, beside as many drawn anew
     elif evidence.found and compared.gain <= most:
         yield Finding(

@@ -2,10 +2,13 @@
 
 All starts are compared in haste at several ridges, and what the best found feedback to mean, held firmly, at all of
 them: where little is learned of candidates, what states tell shows the meaning first. The foremost are tried in full.
+Where there are several turns, a meaning with which choices before the last go is worth more
+(`tacit.text.small.foregoing`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +16,7 @@ import numpy as np
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.text.small.climbing import FittingSettings
 from tacit.text.small.cross_fitting import Trial, try_start
+from tacit.text.small.foregoing import EarlierTurn, weigh_foregoing
 from tacit.text.small.likelihood import Design
 from tacit.text.small.starts import Start, hold_meaning, list_starts
 
@@ -40,32 +44,45 @@ class Foremost(NamedTuple):
     won: FloatArray
 
 
-def choose_trials(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Foremost:
+def choose_trials(
+    design: Design,
+    settings: FittingSettings,
+    rewards: FloatArray | None,
+    earlier: Sequence[EarlierTurn] = (),
+) -> Foremost:
     """Return the trials of which a fit comes; of many reactions some are compared, and those chosen tried on all."""
     if len(design) <= MOST_COMPARED:
-        return compare_trials(design, settings, rewards)
+        return compare_trials(design, settings, rewards, earlier)
     some = compared_rows(design)
-    chosen = compare_trials(design.part(some), settings, None if rewards is None else rewards[some])
+    known, before = None if rewards is None else rewards[some], [turn.part(some) for turn in earlier]
+    chosen = compare_trials(design.part(some), settings, known, before)
     trials = (try_start(design, t.start, t.ridge, settings, rewards, hasty=True) for t in chosen.trials)
     return chosen._replace(trials=tuple(trials))
 
 
-def compare_trials(design: Design, settings: FittingSettings, rewards: FloatArray | None) -> Foremost:
+def compare_trials(
+    design: Design,
+    settings: FittingSettings,
+    rewards: FloatArray | None,
+    earlier: Sequence[EarlierTurn] = (),
+) -> Foremost:
     """Return the foremost trials; see the module's docstring."""
     n = len(design)
 
-    def tried(start: Start, ridge: float) -> tuple[Start, Trial]:
-        return start, try_start(design, start, ridge, settings, rewards, hasty=True)
+    def tried(start: Start, ridge: float, begun: Trial | None = None) -> Trial:
+        trial = try_start(design, start, ridge, settings, rewards, hasty=begun is None, begun=begun)
+        return trial._replace(foregoing=weigh_foregoing(design, trial.start.weights, earlier))
 
     def worth(trial: Trial) -> float:
-        return n * trial.gain + trial.start.likely
+        return n * trial.gain + trial.foregoing + trial.start.likely
 
-    hasty = [tried(start, ridge) for start in list_starts(design, rewards) for ridge in RIDGES]
+    starts = list_starts(design, rewards)
+    hasty = [(start, tried(start, ridge)) for start in starts for ridge in RIDGES]
     if rewards is None:
         meant = hold_meaning(design, max((trial for _, trial in hasty), key=worth).start)
-        hasty += [tried(meant, ridge) for ridge in RIDGES]
+        hasty += [(meant, tried(meant, ridge)) for ridge in RIDGES]
     foremost = sorted(hasty, key=lambda pair: -worth(pair[1]))[:MEMBERS]
-    trials = [try_start(design, start, t.ridge, settings, rewards, begun=t) for start, t in foremost]
+    trials = [tried(start, trial.ridge, trial) for start, trial in foremost]
     won = max(trials, key=lambda trial: trial.first).won  # by fits that know nothing of what was left out
     trials.sort(key=worth, reverse=True)
     shares = np.exp([(worth(trial) - worth(trials[0])) / SPREAD for trial in trials])

@@ -43,7 +43,7 @@ class FittingSettings:
     state_ridge: float = 0.1
     feedback_ridge: float = 0.2
     profile_ridge: float = 0.05
-    said_parts: int = 40
+    said_parts: int = 80
     state_parts: int = 32
     feedback_parts: int = 48
     profile_parts: int = 24

@@ -41,7 +41,7 @@ class Trial(NamedTuple):
     begins where the best of them did; where meaning was read, with the meaning that all reactions together have.
     Before that it gained `first`, and stakes `won` (n,), which is what is evidence. Reaction n was left out of fit n
     modulo their number. Fits of all `rounds` are kept: those before meaning was read, and after each time; the `best`
-    is counted from 0.
+    is counted from 0. What choices before the last foretell, on all reactions together, is `foregoing`.
     """
 
     gain: float
@@ -51,6 +51,7 @@ class Trial(NamedTuple):
     ridge: float
     rounds: tuple[PartFits, ...]
     best: int
+    foregoing: float = 0.0
 
     @property
     def fits(self) -> PartFits:

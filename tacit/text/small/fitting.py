@@ -9,6 +9,7 @@ shown by choices drawn anew (`tacit.text.small.redrawing`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from tacit.text.small.choosing import choose_trials
 from tacit.text.small.climbing import FittingSettings, climb_rewards, climb_weights
 from tacit.text.small.cross_fitting import Trial
 from tacit.text.small.ensemble import Ensemble
+from tacit.text.small.foregoing import EarlierTurn
 from tacit.text.small.gauging import Gauge, gauge_rewards
 from tacit.text.small.likelihood import Design
 from tacit.text.small.posterior import Sample, TextPosterior, reading_of
@@ -59,15 +61,17 @@ def fit_text_posterior(
     rewards: FloatArray | None = None,
     looks: int = 1,
     share: float = 1.0,
+    earlier: Sequence[EarlierTurn] = (),
 ) -> FittedText:
     """Return the posterior fitted to reactions, whoever chose what they are to; the evidence is of that many looks.
 
-    Choices drawn anew have a `share` of its level. With 0 looks no evidence is weighed. Known `rewards` (n,), of a
-    judge or an oracle, take the place of what the feedback is found to mean.
+    Choices drawn anew have a `share` of its level. Meanings are compared by choices of `earlier` turns, too. With 0
+    looks no evidence is weighed. Known `rewards` (n,), of a judge or an oracle, take the place of what the feedback is
+    found to mean.
     """
     frame = fit_frame(sample, settings)
     design = make_design(sample, frame)
-    chosen = choose_trials(design, settings, rewards)
+    chosen = choose_trials(design, settings, rewards, () if rewards is not None else earlier)
     climbed = (climb_all(design, trial, settings, rewards) for trial in chosen.trials)
     members = []
     for weights, trial in zip(climbed, chosen.trials, strict=True):

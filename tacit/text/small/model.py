@@ -20,18 +20,19 @@ from tacit.base.saved import Saved
 from tacit.base.validation import check_encodable
 from tacit.decoding.decoder import DecoderSettings
 from tacit.text.conversation import NO_REMARK, Choice, Conversation, Reaction
-from tacit.text.evidence import LAST, Evidence, remarks_on
+from tacit.text.evidence import Evidence, remarks_on
 from tacit.text.model import FitProgress
 from tacit.text.settings import BUNDLED
 from tacit.text.small.cache import EncodingCache, default_path
 from tacit.text.small.climbing import FittingSettings
-from tacit.text.small.earlier_choices import weigh_turns
+from tacit.text.small.earlier_choices import share_of_turn, weigh_turns
 from tacit.text.small.echoing import measure_echo
 from tacit.text.small.encoder import Encoder, bundled_encoder
 from tacit.text.small.encoders import find_encoder
 from tacit.text.small.ensemble import Ensemble
 from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.fitting import fit_text_posterior
+from tacit.text.small.foregoing import list_earlier
 from tacit.text.small.left_out import LeftOut
 from tacit.text.small.posterior import Sample, TextPosterior
 from tacit.text.small.sampling import (
@@ -155,8 +156,10 @@ class SmallModel:
         found = self.evidence if self.evidence is not None and self.evidence.found else None
         looks = model.looks if found is None else 0
         fitting, several = self.settings.fitting, any(reaction.before for reaction in reactions)
-        share = LAST if several else 1.0
-        model.fitted, evidence, left_out, gauge = fit_text_posterior(sample, fitting, known, looks, share)
+        share = share_of_turn(reactions)
+        earlier = list_earlier(self.features, reactions, fitting.said_parts) if several else ()
+        found_fit = fit_text_posterior(sample, fitting, known, looks, share, earlier)
+        model.fitted, evidence, left_out, gauge = found_fit
         if evidence is not None and several:
             evidence = weigh_turns(evidence, self.features, reactions, fitting)
         model.left_out = LeftOut.of(reactions, left_out) if leaves_out else None
@@ -272,6 +275,5 @@ class SmallModel:
     def _fit_value(
         self, choices: Sequence[Choice], led_to: FloatArray, vectors: SentenceVectors
     ) -> StepValue:
-        said = np.array([vectors.said(choice.conversation) for choice in choices])
-        taken = vectors.table[vectors.rows(choice.candidates[choice.action] for choice in choices)]
+        said, taken = vectors.chosen(choices)
         return fit_value(said, taken, led_to, self.settings.fitting.said_parts)

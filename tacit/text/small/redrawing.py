@@ -3,7 +3,7 @@
 Reactions that are foretold from each other are no independent witnesses: of two that are alike by chance each foretells
 the other, so what stakes win varies about twice as much as its spread says, and more where candidates recur. But where
 feedback has nothing to do with the choice, the choices taken are draws like any others, whatever is made of them: if
-none of m draws goes with feedback as well, that had a chance of 1 / (m + 1). What goes with what is measured by
+g of m draws go with feedback as well, that had a chance of (g + 1) / (m + 1). What goes with what is measured by
 
     sum over i, j of  k(y_i, y_j) c(s_i, s_j) z_i·z_j        z_i what was taken, less the mean of what was on offer
 
@@ -11,14 +11,14 @@ with feedback as it is read, as it sounds, how likely that makes it that the per
 contrary as they say the commoner kind of thing; z matches of words, c = 1, or candidates' components, c = 1 (some
 please everybody) or those of the request, the answers or the profile, as they are or all made alike. The largest of
 these measures counts, each by its own spread among draws, and so does each of components and that of words together.
-Where few are pleased they drown in how people are displeased. So half of the level is for how likely feedback is before
-anything was learned: if what echoes is right, and remarks mean what they sound like.
+Where few are pleased they drown in how people are displeased. So how likely feedback is before anything was learned, if
+what echoes is right and remarks mean what they sound like, is measured too, and counts by itself and in sum with those.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -43,8 +43,16 @@ MOST_DRAWN = 800
 """Choices that are drawn anew, evenly spread over all: time grows with their square."""
 FIRST_DRAWS = 400
 """Draws that say how large each measure is by chance; they are not counted."""
+AS_WELL = 4
+"""Draws that go as well after which no more are made: of one alone the chance would hardly be known."""
+SOME_DRAWS = 10_000
+"""Draws beyond which no more are made than a level needs if none goes as well."""
 AT_ONCE = 16
 """Draws that are measured together."""
+ECHOES = (FIRST_WEIGHT, 4 * FIRST_WEIGHT)
+"""Weights of every match: echo as likely as where fits begin, and nearly certain."""
+MOST_GOOD = 0.95
+"""Of states in which something is right, at most this share: in any, nothing may be."""
 NO_SPREAD = 1e-9
 """Spread below which a measure says nothing: where everybody says the same."""
 
@@ -72,7 +80,7 @@ class Together(NamedTuple):
         return np.cbrt(np.asarray(pairs @ self.alike.T, dtype=np.float64))
 
 
-class Group(NamedTuple):
+class Measures(NamedTuple):
     """Measures of which the largest counts, by its spread; `joined` (J, 2) tells which of them are added, too."""
 
     measures: tuple[Measure, ...]
@@ -86,6 +94,24 @@ class Group(NamedTuple):
         """Return the largest measure or sum of two, (m,), all told in spreads from the mean, (m, S)."""
         sums = spreads[:, self.joined].sum(axis=2) / math.sqrt(2)
         return np.asarray(np.concatenate([spreads, sums], axis=1).max(axis=1))
+
+
+class Scale(NamedTuple):
+    """By how many spreads numbers are away from their mean; 0 where there is no spread."""
+
+    mean: FloatArray
+    spread: FloatArray
+
+    @staticmethod
+    def of(drawn: FloatArray) -> Scale:
+        """Return the scale of numbers (m, ...) that were drawn."""
+        mean, spread = drawn.mean(axis=0), drawn.std(axis=0)
+        told = spread > NO_SPREAD * np.maximum(np.abs(mean), NO_SPREAD)
+        return Scale(mean, np.where(told, spread, np.inf))
+
+    def __call__(self, numbers: FloatArray) -> FloatArray:
+        """Return numbers (m, ...) in spreads from the mean."""
+        return np.asarray((numbers - self.mean) / self.spread)
 
 
 class Likely(NamedTuple):
@@ -103,8 +129,9 @@ def weigh_redraws(
 ) -> float | None:
     """Return the chance with which draws go with feedback as well as the choices taken do; None: too few were uniform.
 
-    `roles` are the numbers of components of each thing said. As many draws are made as `level` asks for, or until one
-    goes as well: after m draws the chance is 1 / (m + 1), after the m-th went as well 1 / m (Besag and Clifford, 1991).
+    `roles` are the numbers of components of each thing said. As many draws are made as `level` asks for, or until h
+    have gone as well: if g < h of m draws did, the chance is (g + 1) / (m + 1), and h / m where the m-th was the h-th
+    (Besag and Clifford, 1991).
     It is at most any number p in a share p of runs at most, where feedback has nothing to do with choices.
     """
     rows = np.flatnonzero(design.uniform)
@@ -113,32 +140,56 @@ def weigh_redraws(
     if len(rows) > MOST_DRAWN:
         rows = rows[np.linspace(0, len(rows) - 1, MOST_DRAWN).astype(np.int64)]
     some = design.part(rows)
-    groups = list_measures(some, roles)
-    chances = [weigh_group(group, some, level / len(groups), chance) for group in groups]
-    return min(1.0, len(groups) * min(chances))
+    return weigh_measures(list_measures(some, roles), some, level, chance)
 
 
-def weigh_group(group: Group, design: Design, level: float, chance: np.random.Generator) -> float:
-    """Return the chance with which draws go with feedback as well as the choices taken do, by the largest measure."""
+def weigh_measures(
+    several: Sequence[Measures], design: Design, level: float, chance: np.random.Generator
+) -> float:
+    """Return the chance with which draws go with feedback as well as the choices taken do.
+
+    By the largest measure of each set, the largest of these and their sum.
+    """
     sizes = design.mask.sum(axis=1)
 
-    def draw(n: int) -> FloatArray:
-        return group((chance.random((n, len(design))) * sizes).astype(np.int64))
+    def draw(n: int) -> IntArray:
+        return np.asarray(chance.random((n, len(design))) * sizes, dtype=np.int64)
 
-    first = np.concatenate([draw(AT_ONCE) for _ in range(math.ceil(FIRST_DRAWS / AT_ONCE))])
-    mean, spread = first.mean(axis=0), first.std(axis=0)
-    told = spread > NO_SPREAD * np.maximum(np.abs(mean), NO_SPREAD)
-    spread = np.where(told, spread, np.inf)
-    taken = group.largest((group(design.taken[None]) - mean) / spread)[0]
-    draws = math.ceil(1 / level)  # one more than would do if nothing were rounded
+    first = [draw(AT_ONCE) for _ in range(math.ceil(FIRST_DRAWS / AT_ONCE))]
+    scaled = [scale_measures(measures, first) for measures in several]
+
+    def beyond(taken: IntArray) -> FloatArray:
+        each = np.array([one(taken) for one in scaled])
+        return np.asarray(np.maximum(each.max(axis=0), each.sum(axis=0) / math.sqrt(len(each))))
+
+    draws, found, taken = count_draws(level), 0, beyond(design.taken[None])[0]
     for done in range(0, draws, AT_ONCE):
-        as_well = group.largest((draw(min(AT_ONCE, draws - done)) - mean) / spread) >= taken
-        if as_well.any():
-            return 1 / (done + int(as_well.argmax()) + 1)
-    return 1 / (draws + 1)
+        as_well = beyond(draw(min(AT_ONCE, draws - done))) >= taken
+        if found + as_well.sum() >= AS_WELL:
+            return AS_WELL / (done + int(np.flatnonzero(as_well)[AS_WELL - found - 1]) + 1)
+        found += int(as_well.sum())
+    return (found + 1) / (draws + 1)
 
 
-def list_measures(design: Design, roles: Sequence[int]) -> list[Group]:
+def scale_measures(measures: Measures, first: Sequence[IntArray]) -> Callable[[IntArray], FloatArray]:
+    """Return what tells the largest of some measures, in spreads from its mean by chance: both as in `first` draws."""
+    drawn = np.concatenate([measures(taken) for taken in first])
+    scale = Scale.of(drawn)
+    last = Scale.of(measures.largest(scale(drawn)))
+    return lambda taken: last(measures.largest(scale(measures(taken))))
+
+
+def count_draws(level: float) -> int:
+    """Return how many draws tell at most whether as many go as well as a level allows; one would do if none may.
+
+    >>> count_draws(0.01), count_draws(0.001), count_draws(0.00001)
+    (400, 4000, 100000)
+    """
+    least, wanted = math.ceil(1 / level), math.ceil(AS_WELL / level)
+    return max(least, min(wanted, SOME_DRAWS))
+
+
+def list_measures(design: Design, roles: Sequence[int]) -> list[Measures]:
     """Return what goes together by words and by what may be learned, and what is likely before anything is, if known.
 
     Nothing of it depends on what was taken.
@@ -148,25 +199,35 @@ def list_measures(design: Design, roles: Sequence[int]) -> list[Group]:
     learned = [remark * thing for remark in remarks for thing in things]
     words = np.repeat(np.arange(len(remarks)), len(things))
     pairs = (make_measure(remarks, design.match, design), make_measure(learned, design.offered, design))
-    groups = [Group(pairs, np.column_stack([words, len(remarks) + np.arange(len(learned))]))]
+    groups = [Measures(pairs, np.column_stack([words, len(remarks) + np.arange(len(learned))]))]
     told = list(foresee_feedback(design))
-    return [*groups, Group((Likely(np.array(told)),), np.zeros((0, 2), np.int64))] if told else groups
+    return [*groups, Measures((Likely(np.array(told)),), np.zeros((0, 2), np.int64))] if told else groups
 
 
 def foresee_feedback(design: Design) -> Iterator[FloatArray]:
     """Yield how likely feedback is after each candidate, log 1 + q (e^t - 1), (n, K).
 
-    If what echoes is right and remarks mean what they sound like; then with people as contrary as they seem. Nothing
-    where no remark sounds like anything.
+    If what echoes is likely right, or surely, and remarks mean what they sound like; then with people as contrary as
+    they seem. As many states have something right as is thought at first, or as people sound pleased. Nothing where no
+    remark sounds like anything.
     """
     if not design.sounds.any():
         return
-    heard = read_as_heard(design, first_weights(design, FIRST_WEIGHT))
-    for weights in (heard, contrary(design, heard)) if design.profiled.any() else (heard,):
-        believed = believed_of(design, weights)
-        plain = believed.plain[:, None]
-        f = believed.good[:, None] * believed.fits
-        yield np.log1p((f * plain + (1 - f) * (1 - plain)) * np.expm1(believed.ratio)[:, None])
+    for echo in ECHOES:
+        heard = read_as_heard(design, first_weights(design, echo))
+        for weights in (heard, contrary(design, heard)) if design.profiled.any() else (heard,):
+            believed = believed_of(design, weights)
+            plain, more = believed.plain[:, None], np.expm1(believed.ratio)[:, None]
+            some = np.minimum(design.mask.sum(axis=1) * share_pleased(believed.ratio), MOST_GOOD)
+            for good in (believed.good, some):
+                f = good[:, None] * believed.fits
+                yield np.log1p((f * plain + (1 - f) * (1 - plain)) * more)
+
+
+def share_pleased(ratio: FloatArray) -> float:
+    """Return how many remarks are kind by log-likelihood ratios (n,) alone, not quite none and not quite all."""
+    n = len(ratio)
+    return float(np.clip(share_of_kind(ratio), 1 / n, 1 - 1 / n))
 
 
 def make_measure(alike: Sequence[FloatArray], offered: FloatArray, design: Design) -> Together:
@@ -188,7 +249,7 @@ def read_remarks(design: Design) -> Iterator[FloatArray]:
     if design.sounds.any():
         yield centre(design.sounds)
         ratio = believed_of(design, read_as_heard(design, first_weights(design, 0.0))).ratio
-        share = np.clip(share_of_kind(ratio), 1 / len(ratio), 1 - 1 / len(ratio))
+        share = share_pleased(ratio)
         yield centre(expit(ratio + logit(share)))
         yield centre(np.log1p(share * np.expm1(ratio)))
     if design.profiled.any():

@@ -60,6 +60,11 @@ class SentenceVectors:
         nothing = np.zeros(self.table.shape[1], np.float32)
         return np.array([self.table[self.rows(some)].mean(axis=0) if some else nothing for some in texts])
 
+    def chosen(self, choices: Sequence[Choice]) -> tuple[Float32Array, Float32Array]:
+        """Return what was said before choices, (n, R, D), and the candidates that were taken, (n, D)."""
+        said = np.array([self.said(choice.conversation) for choice in choices])
+        return said, self.table[self.rows(choice.candidates[choice.action] for choice in choices)]
+
     def likeness(self, said: Float32Array, candidates: Sequence[str]) -> Float32Array:
         """Return how alike candidates and what was `said` (R, D) are as whole sentences, (K, `LIKENED`)."""
         held = said[[ROLES.index(role) for role in LIKENED]]

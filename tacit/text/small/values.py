@@ -21,7 +21,7 @@ from scipy.special import expit, log_expit
 
 from tacit.base.arrays import BoolArray, Float32Array, FloatArray
 from tacit.base.saved import Saved
-from tacit.text.small.affinity import Affinity, fit_components
+from tacit.text.small.affinity import Affinity, Projection, fit_components
 from tacit.text.small.lbfgs import find_lowest
 
 RIDGES = (0.01, 0.1, 1.0)
@@ -57,9 +57,7 @@ class StepValue:
 
 def fit_value(said: Float32Array, items: Float32Array, led_to: FloatArray, parts: int) -> StepValue:
     """Return Q of one step from what was `said` (n, R, D), the candidates taken (n, D), and what they led to (n,)."""
-    roles, item = fit_components(said, items, parts)
-    asked = Affinity(np.zeros(0), roles, item, np.zeros((0, 0))).asked(said)
-    pairs = Pairs(np.einsum("nrd,nd->nr", said, items).astype(np.float64), asked, item.components(items))
+    pairs, roles, item = make_pairs(said, items, parts)
     fold = np.arange(len(led_to)) % FOLDS
 
     def left_out(ridge: float) -> float:
@@ -73,6 +71,16 @@ def fit_value(said: Float32Array, items: Float32Array, led_to: FloatArray, parts
     ridge = min(RIDGES, key=left_out)
     like, W, bias = climb_value(pairs, led_to, ridge)
     return StepValue(Affinity(like, roles, item, W), bias)
+
+
+def make_pairs(
+    said: Float32Array, items: Float32Array, parts: int
+) -> tuple[Pairs, tuple[Projection, ...], Projection]:
+    """Return what weights multiply, and the projections of what was `said` (n, R, D) and of `items` taken (n, D)."""
+    roles, item = fit_components(said, items, parts)
+    asked = Affinity(np.zeros(0), roles, item, np.zeros((0, 0))).asked(said)
+    like = np.einsum("nrd,nd->nr", said, items).astype(np.float64)
+    return Pairs(like, asked, item.components(items)), roles, item
 
 
 class ValueWeights(NamedTuple):
