@@ -157,6 +157,15 @@ def test_few_wins_are_enough_where_words_echo():
     assert sum(chance_of(sample) <= 0.01 for sample, _ in samples) >= 7
 
 
+def test_that_only_the_pleased_are_heard_tells_nothing():
+    """Their choices echo, and all of them sound kind: but which remark came after which choice says nothing."""
+    chances = []
+    for seed in range(10):
+        sample, pleased = overlapping(600, seed)
+        chances.append(chance_of(sample.part(pleased)))
+    assert sum(chance <= 0.01 for chance in chances) <= 1
+
+
 def test_constant_feedback_and_choices_of_a_policy():
     sample, _ = world(60)
     assert chance_of(replace(sample, reading=np.ones_like(sample.reading))) == 1.0

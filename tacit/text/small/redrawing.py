@@ -51,6 +51,8 @@ AT_ONCE = 16
 """Draws that are measured together."""
 ECHOES = (FIRST_WEIGHT, 4 * FIRST_WEIGHT)
 """Weights of every match: echo as likely as where fits begin, and nearly certain."""
+MOST_HEARD = 200
+"""Remarks that one is held against, evenly spread over all: that all people sound pleased must count for nothing."""
 MOST_GOOD = 0.95
 """Of states in which something is right, at most this share: in any, nothing may be."""
 NO_SPREAD = 1e-9
@@ -205,7 +207,7 @@ def list_measures(design: Design, roles: Sequence[int]) -> list[Measures]:
 
 
 def foresee_feedback(design: Design) -> Iterator[FloatArray]:
-    """Yield how likely feedback is after each candidate, log 1 + q (e^t - 1), (n, K).
+    """Yield how much likelier feedback is after each candidate than all that was heard, log 1 + q (e^t - 1), (n, K).
 
     If what echoes is likely right, or surely, and remarks mean what they sound like; then with people as contrary as
     they seem. As many states have something right as is thought at first, or as people sound pleased. Nothing where no
@@ -213,15 +215,17 @@ def foresee_feedback(design: Design) -> Iterator[FloatArray]:
     """
     if not design.sounds.any():
         return
+    spread = np.linspace(0, len(design) - 1, min(len(design), MOST_HEARD)).astype(np.int64)
     for echo in ECHOES:
         heard = read_as_heard(design, first_weights(design, echo))
         for weights in (heard, contrary(design, heard)) if design.profiled.any() else (heard,):
             believed = believed_of(design, weights)
-            plain, more = believed.plain[:, None], np.expm1(believed.ratio)[:, None]
+            plain, more = believed.plain[:, None], np.expm1(believed.ratio)
             some = np.minimum(design.mask.sum(axis=1) * share_pleased(believed.ratio), MOST_GOOD)
             for good in (believed.good, some):
                 f = good[:, None] * believed.fits
-                yield np.log1p((f * plain + (1 - f) * (1 - plain)) * more)
+                q = f * plain + (1 - f) * (1 - plain)
+                yield np.log1p(q * more[:, None]) - np.log1p(q[:, :, None] * more[spread]).mean(axis=2)
 
 
 def share_pleased(ratio: FloatArray) -> float:
