@@ -5,7 +5,9 @@ Four candidates out of a catalogue, one turn, or errands of three and four turns
 people who come afterwards; what a policy earns that is trained on a uniform log; beside it a learner that sees the
 reward, and uniform play; how far decoded and true reward are apart; how well confidence is calibrated; what the verdict
 is. Worlds are drawn by seed. Those that judge have other catalogues, phrasings and remarks than `--choose` draws.
-Worlds of `--families stranger` were written from the words of the task alone, by somebody who had not seen the learner.
+Worlds of `--families stranger` were written from the words of the task alone, by somebody who had not seen the learner;
+so were those of `--families guest`, by somebody else: their catalogues are larger, some conversations end early, and
+they have no halves.
 
 Run: python benchmarks/text_worlds.py [--choose] [--families tools style.plain] [--seeds 3] [--episodes 300 1000]
      [--learners tacit tacit.logs] [--alone] [--jobs 2] [--out FILE]. Every result is written as soon as it is there;

@@ -72,11 +72,11 @@ class Values:
 
 
 class SeesReward:
-    """Learns what to answer from rewards."""
+    """Learns what to answer from rewards, of episodes that may end before others do."""
 
     def __init__(self, sentences: Sentences, horizon: int) -> None:
         self._sentences, self._horizon = sentences, horizon
-        self._values: list[Values] | None = None
+        self._values: list[Values] = []
         self._turns: list[list[tuple[Asked, int]]] = []
         self._rewards: list[int] = []
         self._names: dict[str, int] = {}
@@ -85,13 +85,13 @@ class SeesReward:
     def chances(self, turn: int, asked: Asked) -> FloatArray:
         """Return with which probability each candidate is taken while learning, (K,)."""
         n = len(asked.offer)
-        if self._values is None:
+        if turn >= len(self._values):
             return np.full(n, 1 / n)
         return inverse_gap_weights(self.values(turn, asked), SHARP * np.sqrt(n * max(len(self._rewards), 1)))
 
     def values(self, turn: int, asked: Asked) -> FloatArray:
-        """Return what each candidate is worth, (K,)."""
-        if self._values is None:
+        """Return what each candidate is worth, (K,); nothing at a turn that no episode has reached."""
+        if turn >= len(self._values):
             return np.zeros(len(asked.offer))
         return self._values[turn].of(self._see([asked]))
 
@@ -110,20 +110,30 @@ class SeesReward:
         self.fit()
 
     def fit(self) -> None:
-        """Fit the values of all turns, from the last to the first."""
+        """Fit the values of all turns, from the last to the first.
+
+        A turn is fitted to the episodes that have it. Its target is the best value of the next turn for those that went
+        on, and the reward for those that ended there.
+        """
         targets = np.array(self._rewards, dtype=np.float64)
         fitted: list[Values] = []
         for turn in reversed(range(self._horizon)):
-            asked = [episode[turn][0] for episode in self._turns]
-            seen = self._see(
-                [a._replace(offer=(a.offer[t[turn][1]],)) for a, t in zip(asked, self._turns, strict=True)]
-            )
-            fitted.insert(0, fit_values(seen, targets))
+            reached = [n for n, turns in enumerate(self._turns) if turn < len(turns)]
+            if not reached:
+                continue
+            taken = [self._turns[n][turn] for n in reached]
+            seen = self._see([asked._replace(offer=(asked.offer[choice],)) for asked, choice in taken])
+            fitted.insert(0, fit_values(seen, targets[reached]))
             if turn:
-                everything, sizes = self._see(asked), [len(a.offer) for a in asked]
-                parts = np.split(fitted[0].of(everything), np.cumsum(sizes)[:-1])
-                targets = np.clip([part.max() for part in parts], 0.0, 1.0)
+                targets[reached] = self._best_of(fitted[0], [asked for asked, _ in taken])
         self._values = fitted
+
+    def _best_of(self, values: Values, asked: Sequence[Asked]) -> FloatArray:
+        """Return the best value that is on offer each time, (n,)."""
+        sizes = [len(one.offer) for one in asked]
+        parts = np.split(values.of(self._see(asked)), np.cumsum(sizes)[:-1])
+        best: FloatArray = np.clip([part.max() for part in parts], 0.0, 1.0)
+        return best
 
     def _see(self, asked: Sequence[Asked]) -> Seen:
         repeats = [len(one.offer) for one in asked]

@@ -10,6 +10,7 @@ import numpy as np
 
 from text_world.echoes import draw_echoes
 from text_world.errands import draw_errands
+from text_world.guest.worlds import PEOPLE, draw_guest
 from text_world.halves import is_judging
 from text_world.helpdesk import draw_helpdesk
 from text_world.remarks import Voice, draw_voice, manners_of
@@ -44,7 +45,8 @@ NOISY = ("echo", "tools", "style")
 class Family:
     """Worlds of a kind: `least` is what is asked of the ceiling's reward by number of episodes.
 
-    A stranger's worlds have a `pool`, which is whose remarks are heard.
+    A stranger's worlds have a `pool`, which is whose remarks are heard. A guest's have no halves: seeds that judge and
+    others share words, and everybody means what they say. Seed 1 was looked at while the learner was changed.
     """
 
     world: str
@@ -52,6 +54,7 @@ class Family:
     least: dict[int, float]
     seeds: int = 5
     pool: str = ""
+    guest: bool = False
 
     @property
     def noise(self) -> bool:
@@ -60,7 +63,7 @@ class Family:
 
 
 def _least(world: str) -> dict[int, float]:
-    if world in TURNS:
+    if world.partition(".")[0] in TURNS:
         return {1_000: 0.9, 3_000: 0.9}
     return {300: 0.80 if world == "recommend" else 0.85, 1_000: 0.95, 3_000: 0.95}
 
@@ -69,12 +72,15 @@ FAMILIES: dict[str, Family] = (
     {f"{w}.{s}": Family(w, s, _least(w)) for w in (*WISHES, *TURNS) for s in SPEAKERS}
     | {noise: Family("", noise, {}, seeds=20) for noise in NOISE}
     | {f"stranger.{w}.{p}.{s}": Family(w, s, _least(w), pool=p) for w, p in STRANGERS for s in SPEAKERS}
+    | {f"guest.{w}": Family(w, "plain", _least(w), guest=True) for w in PEOPLE}
 )
 
 
 def draw_world(name: str, seed: int) -> tuple[World, Voice]:
     """Return the world of a family and seed, and how its people speak: always the same ones."""
     family, judging = FAMILIES[name], is_judging(seed)
+    if family.guest:
+        return draw_guest(family.world, seed)
     if family.pool:
         return draw_stranger(family.world, family.pool, family.speakers, judging, seed)
     chance = np.random.default_rng([seed, crc32(name.encode())])
