@@ -193,15 +193,18 @@ def choose_fresh(player: Player, world: World, task: Task) -> float:
     for n in range(FRESH):
         for _ in range(TRIES):  # where others are drawn, another conversation with the same person is begun
             visit = world.draw_visit(np.random.default_rng([task.seed, 4, n]))
-            reward, followed = follow_best(player, visit)
+            reward, followed = follow_best(player, visit, world.horizon)
             if followed:
                 break
         rewards.append(reward)
     return float(np.mean(rewards))
 
 
-def follow_best(player: Player, visit: Visit) -> tuple[int, bool]:
-    """Return the reward of the best last candidate, and whether the best was drawn at each turn before."""
+def follow_best(player: Player, visit: Visit, horizon: int) -> tuple[int, bool]:
+    """Return the reward of the best last candidate, and whether the best was drawn at each turn before.
+
+    Where another ends the conversation before its time, it was not.
+    """
     player.begin(visit)
     turn, followed = 0, True
     while True:
@@ -209,7 +212,7 @@ def follow_best(player: Player, visit: Visit) -> tuple[int, bool]:
         best, rewards = int(np.argmax(player.chances(turn, visit))), visit.rewards()
         if visit.step(choice):
             player.leave()
-            return rewards[best], followed
+            return rewards[best], followed and (choice == best or turn == horizon - 1)
         followed = followed and choice == best
         turn += 1
 

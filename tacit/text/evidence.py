@@ -21,7 +21,7 @@ TRIALS = 10
 """Fits of which the best is looked at each time."""
 PLAINLY, HARDLY = 5.0, 0.1
 """Standard errors beyond which a gain needs choices drawn anew to go as well in no more than this share of cases."""
-FIRST = 0.2
+FIRST = 0.4
 """Share of `LEVEL` that the first look has, the only one at a log."""
 LATE = 8
 """Looks that are taken to have gone before the second: those at which something is found share most of their level."""
@@ -145,7 +145,7 @@ def level_of(look: int) -> float:
     """Return the part of `LEVEL` that a look has: the first its share, all others the rest.
 
     >>> round(level_of(1), 4), round(level_of(9), 5), round(sum(level_of(n) for n in range(1, 10_000)), 3)
-    (0.002, 0.00026, 0.01)
+    (0.004, 0.0002, 0.01)
     """
     rest = (1 - FIRST) * (LATE + 1) / ((look + LATE - 1) * (look + LATE))
     return LEVEL * (FIRST if look == 1 else rest)
