@@ -71,7 +71,7 @@ def fit_text_posterior(
     """
     frame = fit_frame(sample, settings)
     design = make_design(sample, frame)
-    chosen = choose_trials(design, settings, rewards, () if rewards is not None else earlier)
+    chosen = choose_trials(design, settings, rewards, earlier)
     climbed = (climb_all(design, trial, settings, rewards) for trial in chosen.trials)
     members = []
     for weights, trial in zip(climbed, chosen.trials, strict=True):

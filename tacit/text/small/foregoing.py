@@ -20,6 +20,7 @@ from scipy.special import expit
 
 from tacit.base.arrays import FloatArray, IntArray
 from tacit.text.conversation import Reaction
+from tacit.text.small.cross_fitting import DOUBT
 from tacit.text.small.features import TextFeatures
 from tacit.text.small.likelihood import SURE, Believed, Design, rewards_of_taken
 from tacit.text.small.likelihood_kernels import share_of_kind
@@ -30,8 +31,6 @@ from tacit.text.small.values import Pairs, climb_value, make_pairs
 RIDGE = 1.0
 """How strongly what is learned of a turn is held to nothing: meanings are compared, values are fitted by themselves."""
 FOLDS = 3
-DOUBT = 0.5
-"""Share of chance in what is foretold, as of last choices."""
 
 
 class EarlierTurn(NamedTuple):

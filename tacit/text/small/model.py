@@ -157,9 +157,10 @@ class SmallModel:
         looks = model.looks if found is None else 0
         fitting, several = self.settings.fitting, any(reaction.before for reaction in reactions)
         share = share_of_turn(reactions)
-        earlier = list_earlier(self.features, reactions, fitting.said_parts) if several else ()
-        found_fit = fit_text_posterior(sample, fitting, known, looks, share, earlier)
-        model.fitted, evidence, left_out, gauge = found_fit
+        compares = several and known is None
+        earlier = list_earlier(self.features, reactions, fitting.said_parts) if compares else ()
+        fit = fit_text_posterior(sample, fitting, known, looks, share, earlier)
+        model.fitted, evidence, left_out, gauge = fit
         if evidence is not None and several:
             evidence = weigh_turns(evidence, self.features, reactions, fitting)
         model.left_out = LeftOut.of(reactions, left_out) if leaves_out else None
