@@ -7,7 +7,7 @@ reward, and uniform play; how far decoded and true reward are apart; how well co
 is. Worlds are drawn by seed. Those that judge have other catalogues, phrasings and remarks than `--choose` draws.
 Worlds of `--families stranger` were written from the words of the task alone, by somebody who had not seen the learner;
 so were those of `--families guest`, by somebody else: their catalogues are larger, some conversations end early, and
-they have no halves.
+they have no halves. Nor have those of `--families visitor`, a third one's.
 
 Run: python benchmarks/text_worlds.py [--choose] [--families tools style.plain] [--seeds 3] [--episodes 300 1000]
      [--learners tacit tacit.logs] [--alone] [--jobs 2] [--out FILE]. Every result is written as soon as it is there;

@@ -9,12 +9,13 @@ from tacit.text.small.posterior import LARGEST_RATIO
 
 def believe_slowly(design, weights):
     """Return fits (n, K), g, t and P (n,)."""
-    echo, W, state, feedback, profile = design.split(weights)
+    echo, W, state, feedback, profile, own = design.split(weights)
     wanted = design.asked @ W.reshape(design.asked.shape[1], -1)
     scores = design.match @ echo + np.einsum("nkq,nq->nk", design.offered, wanted)
     fits = softmax(np.where(design.mask, scores, -np.inf), axis=1)
     odds = np.where(design.profiled, clip(design.profile @ profile), LARGEST_RATIO)
-    return fits, expit(design.state @ state), clip(design.reading @ feedback), expit(odds)
+    t = clip(design.reading @ feedback + design.known @ own)
+    return fits, expit(design.state @ state), t, expit(odds)
 
 
 def clip(odds):
@@ -30,7 +31,8 @@ def explain_slowly(design, weights):
     in_q = more / own
     in_t = np.exp(t) * (q / own - share / pooled)
     in_log, in_k = f * in_q * (2 * plain - 1), in_q * (2 * f - 1) * plain * (1 - plain) * design.profiled
-    slopes = [slopes_slowly(design, fits, good, in_log), design.reading.T @ in_t, design.profile.T @ in_k]
+    in_fitting = slopes_slowly(design, fits, good, in_log)
+    slopes = [in_fitting, design.reading.T @ in_t, design.profile.T @ in_k, design.known.T @ in_t]
     return (np.log(own) - np.log(pooled)).sum(), np.concatenate(slopes)
 
 

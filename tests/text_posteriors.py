@@ -1,8 +1,11 @@
 """Samples with a known truth, as numbers: what the text posterior is fitted to in tests."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from tacit.text.small.posterior import Sample
+from tacit.text.small.recurring import NEVER
 from tacit.text.small.sampling import MATCHES
 
 ITEMS = 12
@@ -42,6 +45,16 @@ def world(n=400, seed=0, personal=False, sign=1.0, noise=0.3, echoes=True, explo
     profile = 0.2 * chance.standard_normal((n, 6)) if personal else np.zeros((n, 6))
     profile[:, 1] += plain * personal
     mask = np.ones((n, 5), bool)
-    return Sample(
-        match, mask, offer, items, said, state, reading, profile, taken, likely, np.zeros(n)
-    ), reward
+    numbers = (match, mask, offer, items, said, state, reading, profile, taken, likely, np.zeros(n))
+    return Sample(*numbers, np.full(n, NEVER)), reward
+
+
+def put_phrases(sample, kind, phrases=24, misread=3, noise=0.05, seed=0):
+    """Return the sample with so many phrases for feedback, half of them kind; some of each half sound otherwise."""
+    chance = np.random.default_rng(seed)
+    half = phrases // 2
+    said = chance.integers(half, size=len(sample)) + half * ~kind
+    sounds_kind = (np.arange(phrases) < half) ^ (np.arange(phrases) % half < misread)
+    reading = noise * chance.standard_normal((phrases, 6))
+    reading[:, 0] += sounds_kind
+    return replace(sample, reading=reading[said], remark=said + 1)

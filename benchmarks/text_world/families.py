@@ -19,6 +19,7 @@ from text_world.styles import draw_manner
 from text_world.suiting import draw_suiting
 from text_world.titles import draw_taste
 from text_world.tools import draw_tools
+from text_world.visitor.worlds import WORLDS, draw_visitor
 from text_world.visits import Catalogue, Wishes, World
 
 LENGTHS = (300, 1_000, 3_000)
@@ -45,8 +46,9 @@ NOISY = ("echo", "tools", "style")
 class Family:
     """Worlds of a kind: `least` is what is asked of the ceiling's reward by number of episodes.
 
-    A stranger's worlds have a `pool`, which is whose remarks are heard. A guest's have no halves: seeds that judge and
-    others share words, and everybody means what they say. Seed 1 was looked at while the learner was changed.
+    A stranger's worlds have a `pool`, which is whose remarks are heard. Those of a `house` have no halves: seeds that
+    judge and others share words, and everybody means what they say. Seeds 1 and 3 of the guest's were looked at while
+    the learner was changed, and none of the visitor's.
     """
 
     world: str
@@ -54,7 +56,7 @@ class Family:
     least: dict[int, float]
     seeds: int = 5
     pool: str = ""
-    guest: bool = False
+    house: str = ""
 
     @property
     def noise(self) -> bool:
@@ -72,15 +74,20 @@ FAMILIES: dict[str, Family] = (
     {f"{w}.{s}": Family(w, s, _least(w)) for w in (*WISHES, *TURNS) for s in SPEAKERS}
     | {noise: Family("", noise, {}, seeds=20) for noise in NOISE}
     | {f"stranger.{w}.{p}.{s}": Family(w, s, _least(w), pool=p) for w, p in STRANGERS for s in SPEAKERS}
-    | {f"guest.{w}": Family(w, "plain", _least(w), guest=True) for w in PEOPLE}
+    | {f"guest.{w}": Family(w, "plain", _least(w), house="guest") for w in PEOPLE}
+    | {f"visitor.{w}": Family(w, "plain", _least(w), house="visitor") for w in WORLDS}
 )
+
+
+HOUSES: dict[str, Callable[[str, int], tuple[World, Voice]]] = {"guest": draw_guest, "visitor": draw_visitor}
+"""Worlds that somebody brought with them."""
 
 
 def draw_world(name: str, seed: int) -> tuple[World, Voice]:
     """Return the world of a family and seed, and how its people speak: always the same ones."""
     family, judging = FAMILIES[name], is_judging(seed)
-    if family.guest:
-        return draw_guest(family.world, seed)
+    if family.house:
+        return HOUSES[family.house](family.world, seed)
     if family.pool:
         return draw_stranger(family.world, family.pool, family.speakers, judging, seed)
     chance = np.random.default_rng([seed, crc32(name.encode())])

@@ -21,10 +21,11 @@ TRIALS = 10
 """Fits of which the best is looked at each time."""
 PLAINLY, HARDLY = 5.0, 0.1
 """Standard errors beyond which a gain needs choices drawn anew to go as well in no more than this share of cases."""
-FIRST = 0.4
-"""Share of `LEVEL` that the first look has, the only one at a log."""
-LATE = 8
-"""Looks that are taken to have gone before the second: those at which something is found share most of their level."""
+ONE_OF_MANY = 1
+"""Looks that somebody is taken to have had already who will look again and again: the first look is the only one at a
+log, and has all of the level."""
+LATE = 7
+"""Looks that are taken to have gone before those: the ones at which something is found share most of the level."""
 SURELY = 3.0
 """Standard errors beyond which feedback is said to name the candidate: its meaning is estimated, so there is more than
 chance."""
@@ -62,8 +63,9 @@ class Evidence(NamedTuple):
     """How much better than uniform a posterior foretells candidates on reactions that it was not fitted to.
 
     `gain` is what is won, on average, by staking 1 on them, or the mean drop in squared loss (eq. 5); `error` its
-    standard error. `looks` counts how often the best of several fits was looked at, this time included; 0 where one
-    fit was looked at once. `chance` is how likely choices drawn anew go with feedback as well as those taken did
+    standard error. `looks` counts how often the best of several fits was looked at, this time included and one more
+    where there will be others; 0 where one fit was looked at once.
+    `chance` is how likely choices drawn anew go with feedback as well as those taken did
     (`tacit.text.small.redrawing`); 0 where none could be drawn, and standard errors are all there is. `echo` is what is
     won beyond that by staking on candidates that feedback is like (`tacit.text.small.echoing`), with its standard
     error: 0 and 0 where nobody looked. `theta` and `M`, with their standard errors, and the number of `candidates`
@@ -142,13 +144,12 @@ class Evidence(NamedTuple):
 
 
 def level_of(look: int) -> float:
-    """Return the part of `LEVEL` that a look has: the first its share, all others the rest.
+    """Return the part of `LEVEL` that a look has: the first all of it, if it is the only one, and all others, too.
 
-    >>> round(level_of(1), 4), round(level_of(9), 5), round(sum(level_of(n) for n in range(1, 10_000)), 3)
-    (0.004, 0.0002, 0.01)
+    >>> round(level_of(1), 4), round(level_of(9), 5), round(sum(level_of(n) for n in range(2, 10_000)), 3)
+    (0.01, 0.00033, 0.01)
     """
-    rest = (1 - FIRST) * (LATE + 1) / ((look + LATE - 1) * (look + LATE))
-    return LEVEL * (FIRST if look == 1 else rest)
+    return LEVEL * (1.0 if look == 1 else (LATE + 2) / ((look + LATE) * (look + LATE + 1)))
 
 
 def remarks_on(evidence: Evidence) -> tuple[str, ...]:

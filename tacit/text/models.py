@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tacit.text.evidence import ONE_OF_MANY
 from tacit.text.model import TextModel
 from tacit.text.settings import BUNDLED, SMALL
 
@@ -21,7 +22,7 @@ def make_model(name: str, horizon: int, seed: int, encoder: str = BUNDLED) -> Te
 
     settings = SmallSettings(encoder=encoder)
     if name == SMALL:
-        return SmallModel(horizon, settings)
+        return SmallModel(horizon, settings, looks=ONE_OF_MANY)
     from tacit.text.causal.model import CausalLM
 
     return CausalLM(horizon, name, seed=seed, small=settings)

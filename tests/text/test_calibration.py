@@ -24,12 +24,22 @@ def trial():
 
 def test_each_reaction_is_foretold_by_the_fit_that_left_it_out(trial):
     design, chosen, _ = trial
-    parts = [np.arange(len(design)) % len(chosen.fits) == n for n in range(len(chosen.fits))]
-    np.testing.assert_array_equal(
-        foretell(design, chosen.fits, 1.0), foretell_rewards(design, parts, chosen.fits)
-    )
+    expected = np.zeros(len(design))
+    for n, fit in enumerate(chosen.fits):
+        rows = np.arange(n, len(design), len(chosen.fits))
+        expected[rows] = rewards_of_taken(design, fit)[0][rows]
+    np.testing.assert_allclose(foretell(design, chosen.fits, 1.0), expected, rtol=1e-12)
     of_itself = rewards_of_taken(design, chosen.fits[0])[0]
     assert not np.allclose(foretell(design, chosen.fits, 1.0), of_itself)
+
+
+def test_meaning_is_read_off_rewards_that_are_as_bold_as_feedback_bears(trial):
+    """Where fits are made five times as bold as they were, what they foretell is nearly as it was."""
+    design, chosen, _ = trial
+    parts = [np.arange(len(design)) % len(chosen.fits) == n for n in range(len(chosen.fits))]
+    bold, as_it_was = make_bold(trial), foretell_rewards(design, parts, chosen.fits)
+    toned = np.abs(foretell_rewards(design, parts, bold) - as_it_was).mean()
+    assert toned < 0.5 * np.abs(foretell(design, bold, 1.0) - as_it_was).mean()
 
 
 def test_rewards_that_say_too_much_are_toned_down(trial):

@@ -59,15 +59,16 @@ def test_choices_that_nobody_kept_say_nothing(features):
 
 def test_a_last_choice_that_was_not_uniform_is_left_out_of_the_sum(features):
     found = weigh_turns(LOOK._replace(chance=0.0), features, draw(40), SETTINGS)
-    assert found.together == pytest.approx(min(1.0, 2 * weigh_earlier(features, draw(40), SETTINGS, 1)[0]))
+    assert found.together == pytest.approx(min(1.0, 2.5 * weigh_earlier(features, draw(40), SETTINGS, 1)[0]))
 
 
 def test_chances_that_are_small_together():
     """Two turns that are each not unlikely enough; one that is by itself; and never more often than chance alone."""
-    assert combine_chances([0.01, 0.01]) < 0.0025
-    assert combine_chances([0.0001, 1.0, 1.0, 1.0]) == pytest.approx(0.0008)
+    assert combine_chances([0.01], 0.01) < 0.0026
+    assert combine_chances([1.0, 1.0, 1.0], 0.0001) == pytest.approx(0.00025)
+    assert combine_chances([0.0001, 1.0, 1.0], 1.0) == pytest.approx(0.0015)
     drawn = np.random.default_rng(0).random((20_000, 3))
-    found = np.array([combine_chances(chances) for chances in drawn])
+    found = np.array([combine_chances(earlier, last) for *earlier, last in drawn])
     for level in (0.01, 0.05, 0.2):
         assert 0.4 * level < np.mean(found <= level) < 1.1 * level
 

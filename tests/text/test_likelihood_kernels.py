@@ -16,10 +16,11 @@ SETTINGS = FittingSettings()
 
 @pytest.fixture(scope="module", params=[False, True], ids=["one-meaning", "personal"])
 def case(request):
-    """Return a design with candidates that are not there and people without a profile, and weights."""
+    """Return a design with missing candidates, people without a profile and remarks heard again, and weights."""
     sample, _ = world(60, personal=request.param)
     sample.mask[np.arange(0, 60, 3), (sample.taken[::3] + 1) % sample.mask.shape[1]] = False
     sample.profile[::7] = 0.0
+    sample.remark[:] = np.arange(60) % 40
     design = make_design(sample, fit_frame(sample, SETTINGS))
     start = list_starts(design, None)[-1].weights
     return design, start + 0.3 * np.random.default_rng(0).standard_normal(len(start))
@@ -36,6 +37,9 @@ def test_value_and_slopes_are_those_of_the_twin(case):
     value, slopes = explain_slowly(design, weights)
     found = explain_feedback(design, weights)
     assert found[0] == pytest.approx(value, rel=1e-12)
+    own = design.known.shape[1]
+    assert own == 19  # of 1 to 19, 0 is none
+    slopes[-own:] = 0.0  # own values are read by themselves
     np.testing.assert_allclose(found[1], slopes, rtol=1e-9, atol=1e-11)
 
 

@@ -189,6 +189,7 @@ def make_head_design(features: Features, begun: Begun) -> Design:
         begun.taken,
         begun.chance,
         np.zeros(len(begun)),
+        np.zeros((len(begun), 0)),  # what is heard again has its value in the small model
     )
 
 
@@ -209,7 +210,7 @@ def believe_heads(
     weights: torch.Tensor, features: Features, begun: Begun, sizes: Sequence[int]
 ) -> BelievedTensors:
     """Return what weights say: `tacit.text.small.likelihood.believed_of`, with slopes."""
-    fits, candidate, state, remark, profile = torch.split(weights, list(sizes))
+    fits, candidate, state, remark, profile, _ = torch.split(weights, list(sizes))
     device = weights.device
     scores = features.fits @ fits + features.candidate @ candidate
     scores = scores.masked_fill(~torch.tensor(begun.mask, device=device), -torch.inf)

@@ -43,6 +43,7 @@ class FittingSettings:
     state_ridge: float = 0.1
     feedback_ridge: float = 0.2
     profile_ridge: float = 0.05
+    own_ridge: float = 0.1
     said_parts: int = 80
     state_parts: int = 32
     feedback_parts: int = 48
@@ -50,7 +51,7 @@ class FittingSettings:
     steps: int = 120
 
     def __post_init__(self) -> None:
-        for name in ("match_ridge", "state_ridge", "feedback_ridge", "profile_ridge"):
+        for name in ("match_ridge", "state_ridge", "feedback_ridge", "profile_ridge", "own_ridge"):
             check_number(name, getattr(self, name), 0, LARGEST)
         for name in ("said_parts", "state_parts", "feedback_parts", "profile_parts", "steps"):
             check_whole(name, getattr(self, name), 1, MOST_PARTS)
@@ -125,7 +126,8 @@ def hold_of(design: Design, ridge: float, settings: FittingSettings, firmly: flo
         settings.state_ridge,
         firmly * settings.feedback_ridge,
         settings.profile_ridge,
+        settings.own_ridge,
     )
     hold = np.repeat(ridges, design.sizes)
-    hold[np.cumsum(design.sizes)[2:] - 1] = BIAS_RIDGE
+    hold[np.cumsum(design.sizes)[2:5] - 1] = BIAS_RIDGE
     return hold

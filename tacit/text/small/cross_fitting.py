@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.base.arrays import BoolArray, FloatArray
+from tacit.text.small.calibration import BOLDER, foretell
 from tacit.text.small.climbing import FittingSettings, climb_meaning, climb_rewards, climb_weights
 from tacit.text.small.likelihood import SURE, Design, believed_of, rewards_of_taken
-from tacit.text.small.likelihood_kernels import share_of_kind
+from tacit.text.small.likelihood_kernels import share_of_kind, weigh_feedback
 from tacit.text.small.posterior import bayes, log_ratio
 from tacit.text.small.starts import Start
 
@@ -23,7 +24,7 @@ FOLDS, FINE_FOLDS, FINE = 3, 6, 400
 """Parts of which each is foretold from the others, more of them up to `FINE` reactions: then every one counts."""
 ROUNDS = 3
 """Times that meaning is read off what was foretold: then it stays."""
-BETTER = 0.02
+BETTER = 0.01
 """What reading wins by itself, as what was foretold knows the part left out a little: it is believed if it gains more,
 and counts for that much less beside fits in which nothing was read."""
 DOUBT = 0.5
@@ -149,8 +150,18 @@ def weigh_fits(
 
 
 def foretell_rewards(design: Design, parts: Sequence[BoolArray], fits: Sequence[FloatArray]) -> FloatArray:
-    """Return f of the candidates taken, (n,), each by the fit that its reaction was left out of."""
-    return gather_left_out(design, parts, fits, lambda rest, fit: rewards_of_taken(rest, fit)[0])
+    """Return f of the candidates taken, (n,), each by the fit that its reaction was left out of.
+
+    As boldly as feedback is likeliest: a fit to few reactions is too sure of itself, and what is read off it, too.
+    """
+    t = gather_left_out(design, parts, fits, lambda part, fit: believed_of(part, fit).ratio)
+    plain = gather_left_out(design, parts, fits, lambda part, fit: believed_of(part, fit).plain)
+
+    def likelihood(f: FloatArray) -> float:
+        value, _, _ = weigh_feedback(f * plain + (1 - f) * (1 - plain), t)
+        return value
+
+    return max((foretell(design, fits, boldness) for boldness in BOLDER), key=likelihood)
 
 
 def gather_left_out(

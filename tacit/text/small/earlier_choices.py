@@ -3,9 +3,11 @@
 Where feedback has nothing to do with choices, the one of a turn is a draw like any other given what had been said by
 then, whatever came of it (`tacit.text.small.redrawing`). A first choice that decides what can be reached shows hundreds
 of episodes before the last one does. The chances p_1 ... p_H that turns give are independent there, each drawn given
-what came before it, so that one turn may tell it, or all of them together (Fisher), each with half of the level:
+what came before it, so that the last may tell it, or all of them together (Fisher), with two fifths of the level each,
+or one of the others, which share what is left:
 
-    2 min { H min over h of p_h,  P(chi-squared of 2 H degrees of freedom >= -2 sum over h of log p_h) }
+    min { p_H / 0.4,  P(chi-squared of 2 H degrees of freedom >= -2 sum over h of log p_h) / 0.4,
+          (H - 1) min over h < H of p_h / 0.2 }
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from tacit.text.small.features import TextFeatures
 from tacit.text.small.fitting import fit_frame, make_design, weigh_choices_anew
 from tacit.text.small.sampling import make_sample
 
+LAST, TOGETHER, OTHERS = 0.4, 0.4, 0.2
+"""Shares of the level: of the last choice, which is what is decoded; of all turns together; of each other alone."""
+
 
 def weigh_turns(
     evidence: Evidence, features: TextFeatures, reactions: Sequence[Reaction], settings: FittingSettings
@@ -33,22 +38,20 @@ def weigh_turns(
     found = weigh_earlier(features, reactions, settings, evidence.looks)
     if not found:
         return evidence
-    turns = [*found, evidence.chance] if evidence.chance else found
-    return evidence._replace(together=combine_chances(turns))
+    return evidence._replace(together=combine_chances(found, evidence.chance))
 
 
-def share_of_turn(reactions: Sequence[Reaction]) -> float:
-    """Return the share of a look's level that each turn has for itself: half of it is for all of them together."""
-    turns = 1 + max(len(reaction.before) for reaction in reactions)
-    return 1.0 if turns == 1 else 1 / (2 * turns)
+def share_of_last(reactions: Sequence[Reaction]) -> float:
+    """Return the share of a look's level that the last choice has for itself: all of it where there is one turn."""
+    return LAST if any(reaction.before for reaction in reactions) else 1.0
 
 
 def weigh_earlier(
     features: TextFeatures, reactions: Sequence[Reaction], settings: FittingSettings, looks: int
 ) -> list[float]:
     """Return the chance of each turn before the last, where enough were uniform."""
-    found, share = [], share_of_turn(reactions)
-    for turn in range(max(len(reaction.before) for reaction in reactions)):
+    found, turns = [], max(len(reaction.before) for reaction in reactions)
+    for turn in range(turns):
         chosen = [
             Reaction(reaction.before[turn], reaction.feedback)
             for reaction in reactions
@@ -57,16 +60,20 @@ def weigh_earlier(
         if chosen:
             sample = make_sample(features, chosen, words=False)
             frame = fit_frame(sample, settings)
-            found.append(weigh_choices_anew(make_design(sample, frame), frame, looks, share, turn + 1))
+            found.append(
+                weigh_choices_anew(make_design(sample, frame), frame, looks, OTHERS / turns, turn + 1)
+            )
     return [chance for chance in found if chance]
 
 
-def combine_chances(chances: Sequence[float]) -> float:
-    """Return the chance with which one of as many independent ones is as small, or all of them are together.
+def combine_chances(earlier: Sequence[float], last: float) -> float:
+    """Return the chance with which independent ones are as small; the last is 0 where it is not known.
 
-    >>> round(combine_chances([0.001, 1.0]), 4), round(combine_chances([0.01, 0.01]), 4)
-    (0.004, 0.002)
+    >>> round(combine_chances([1.0], 0.001), 4), round(combine_chances([0.001], 1.0), 4)
+    (0.0025, 0.005)
+    >>> round(combine_chances([0.01], 0.01), 4)
+    0.0026
     """
-    turns = len(chances)
-    all_together = float(chi2.sf(-2 * np.log(chances).sum(), 2 * turns))
-    return min(1.0, 2 * turns * min(chances), 2 * all_together)
+    chances = [*earlier, last] if last else list(earlier)
+    together = float(chi2.sf(-2 * np.log(chances).sum(), 2 * len(chances))) / TOGETHER
+    return min(1.0, together, len(earlier) * min(earlier) / OTHERS, *([last / LAST] if last else ()))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.base.arrays import FloatArray
+from tacit.base.arrays import FloatArray, IntArray
 from tacit.text.evidence import Evidence, level_of
 from tacit.text.small.affinity import Affinity, Projection, fit_components, fit_projection
 from tacit.text.small.calibration import Scales, calibrate
@@ -26,6 +26,7 @@ from tacit.text.small.foregoing import EarlierTurn
 from tacit.text.small.gauging import Gauge, gauge_rewards
 from tacit.text.small.likelihood import Design
 from tacit.text.small.posterior import Sample, TextPosterior, reading_of
+from tacit.text.small.recurring import list_recurring, mark_recurring
 from tacit.text.small.redrawing import weigh_redraws
 
 FEW = 10
@@ -33,13 +34,14 @@ FEW = 10
 
 
 class Frame(NamedTuple):
-    """The projections of a fit: of what was said, candidates, states, feedback and profiles."""
+    """The projections of a fit: of what was said, candidates, states, feedback and profiles; remarks heard again."""
 
     said: tuple[Projection, ...]
     item: Projection
     state: Projection
     feedback: Projection
     profile: Projection
+    recurring: IntArray
 
 
 class FittedText(NamedTuple):
@@ -119,6 +121,7 @@ def fit_frame(sample: Sample, settings: FittingSettings) -> Frame:
         fit_projection(sample.state, settings.state_parts),
         fit_projection(sample.reading, settings.feedback_parts),
         fit_projection(sample.profile[sample.profiled], settings.profile_parts),
+        list_recurring(sample.remark),
     )
 
 
@@ -137,13 +140,13 @@ def make_design(sample: Sample, frame: Frame) -> Design:
         sample.taken,
         sample.chance,
         sample.sounds,
+        mark_recurring(frame.recurring, sample.remark),
     )
 
 
 def make_posterior(frame: Frame, design: Design, weights: FloatArray, scales: Scales) -> TextPosterior:
     """Return the posterior with these weights, to be read with these scales."""
-    echo, W, state, feedback, profile = design.split(weights)
+    echo, W, state, feedback, profile, own = design.split(weights)
     affinity = Affinity(echo, frame.said, frame.item, W.reshape(design.asked.shape[1], -1))
-    return TextPosterior(
-        affinity, frame.state, state, frame.feedback, feedback, frame.profile, profile, *scales
-    )
+    projected = (frame.state, state, frame.feedback, feedback, frame.profile, profile)
+    return TextPosterior(affinity, *projected, frame.recurring, own, *scales)

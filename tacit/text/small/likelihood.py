@@ -48,6 +48,7 @@ class Design:
     taken: IntArray
     chance: FloatArray
     sounds: FloatArray
+    known: FloatArray
 
     def __len__(self) -> int:
         return len(self.taken)
@@ -63,9 +64,10 @@ class Design:
 
     @property
     def sizes(self) -> list[int]:
-        """Return how many weights there are of match, W, state, feedback and profile."""
+        """Return how many weights there are of match, W, state, feedback, profile and remarks that are heard again."""
         W = self.asked.shape[1] * self.offered.shape[2]
-        return [self.match.shape[2], W, *(each.shape[1] for each in (self.state, self.reading, self.profile))]
+        parts = (self.state, self.reading, self.profile, self.known)
+        return [self.match.shape[2], W, *(each.shape[1] for each in parts)]
 
     @property
     def fitting(self) -> int:
@@ -78,9 +80,9 @@ class Design:
         return self.match, self.mask, self.asked, self.offered, self.state, self.taken
 
     @property
-    def remarks(self) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def remarks(self) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray]:
         """Return what meaning is made of, in the order that kernels take it in."""
-        return self.reading, self.profile, self.profiled
+        return self.reading, self.profile, self.profiled, self.known
 
     def split(self, weights: FloatArray) -> list[FloatArray]:
         """Return the weights of each part."""
@@ -114,7 +116,10 @@ def rewards_of_taken(design: Design, weights: FloatArray) -> tuple[FloatArray, B
 
 
 def explain_feedback(design: Design, weights: FloatArray) -> tuple[float, FloatArray]:
-    """Return the log-likelihood of the module's docstring, and its slopes in the weights."""
+    """Return the log-likelihood of the module's docstring, and its slopes in the weights.
+
+    Own values of remarks that are heard again count, and their slopes are 0: they are not fitted together with f.
+    """
     return explain_by_all(*design.candidates, *design.remarks, weights)
 
 

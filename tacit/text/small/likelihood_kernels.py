@@ -1,7 +1,7 @@
 """The arithmetic of `tacit.text.small.likelihood`, compiled: a fit to few reactions evaluates it ten thousand times.
 
-Arrays are those of a `Design`; `fitting` are the weights of match, W and state, `meaning` those of feedback and
-profile.
+Arrays are those of a `Design`; `fitting` are the weights of match, W and state, `meaning` those of feedback, profile
+and remarks that are heard again.
 """
 
 import numpy as np
@@ -25,19 +25,20 @@ def explain_by_all(
     reading: FloatArray,
     profile: FloatArray,
     profiled: BoolArray,
+    known: FloatArray,
     weights: FloatArray,
 ) -> tuple[float, FloatArray]:
-    """Return the log-likelihood of feedback, and its slopes in all weights."""
-    meant = reading.shape[1] + profile.shape[1]
+    """Return the log-likelihood of feedback, and its slopes in all weights but those of remarks heard again: 0."""
+    meant = reading.shape[1] + profile.shape[1] + known.shape[1]
     fitting, meaning = weights[: len(weights) - meant], weights[len(weights) - meant :]
     fits, good = believe_fits(match, mask, asked, offered, state, fitting)
-    t, plain = believe_meaning(reading, profile, profiled, meaning)
+    t, plain = believe_meaning(reading, profile, profiled, known, meaning)
     f = take_rewards(fits, good, taken)
     value, in_q, in_t = weigh_feedback(f * plain + (1 - f) * (1 - plain), t)
     in_log = f * in_q * (2 * plain - 1)
     in_fitting = slopes_of_rewards(match, asked, offered, state, taken, fits, good, in_log)
     in_meaning = slopes_of_meaning(reading, profile, profiled, f, plain, in_q, in_t)
-    return value, np.concatenate((in_fitting, in_meaning))
+    return value, np.concatenate((in_fitting, in_meaning, np.zeros(known.shape[1])))
 
 
 @kernel
@@ -62,12 +63,18 @@ def explain_by_fitting(
 
 @kernel
 def explain_by_meaning(
-    reading: FloatArray, profile: FloatArray, profiled: BoolArray, f: FloatArray, meaning: FloatArray
+    reading: FloatArray,
+    profile: FloatArray,
+    profiled: BoolArray,
+    known: FloatArray,
+    f: FloatArray,
+    meaning: FloatArray,
 ) -> tuple[float, FloatArray]:
     """Return the same where f (n,) is known, and its slopes in `meaning`."""
-    t, plain = believe_meaning(reading, profile, profiled, meaning)
+    t, plain = believe_meaning(reading, profile, profiled, known, meaning)
     value, in_q, in_t = weigh_feedback(f * plain + (1 - f) * (1 - plain), t)
-    return value, slopes_of_meaning(reading, profile, profiled, f, plain, in_q, in_t)
+    in_meaning = slopes_of_meaning(reading, profile, profiled, f, plain, in_q, in_t)
+    return value, np.concatenate((in_meaning, in_t @ known))
 
 
 @kernel
@@ -130,12 +137,12 @@ def sigmoid(odds: FloatArray) -> FloatArray:
 
 @kernel
 def believe_meaning(
-    reading: FloatArray, profile: FloatArray, profiled: BoolArray, meaning: FloatArray
+    reading: FloatArray, profile: FloatArray, profiled: BoolArray, known: FloatArray, meaning: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return t and P of each row, (n,) each."""
-    E = reading.shape[1]
-    t = np.clip(reading @ meaning[:E], -LARGEST_RATIO, LARGEST_RATIO)
-    odds = np.clip(profile @ meaning[E:], -LARGEST_RATIO, LARGEST_RATIO)
+    E, own = reading.shape[1], reading.shape[1] + profile.shape[1]
+    t = np.clip(reading @ meaning[:E] + known @ meaning[own:], -LARGEST_RATIO, LARGEST_RATIO)
+    odds = np.clip(profile @ meaning[E:own], -LARGEST_RATIO, LARGEST_RATIO)
     return t, sigmoid(np.where(profiled, odds, LARGEST_RATIO))
 
 

@@ -25,7 +25,7 @@ from tacit.text.model import FitProgress
 from tacit.text.settings import BUNDLED
 from tacit.text.small.cache import EncodingCache, default_path
 from tacit.text.small.climbing import FittingSettings
-from tacit.text.small.earlier_choices import share_of_turn, weigh_turns
+from tacit.text.small.earlier_choices import share_of_last, weigh_turns
 from tacit.text.small.echoing import measure_echo
 from tacit.text.small.encoder import Encoder, bundled_encoder
 from tacit.text.small.encoders import find_encoder
@@ -62,7 +62,8 @@ class SmallSettings:
 class SmallModel:
     """The default text model; see `tacit.text.model.TextModel` and the module's docstring.
 
-    `encoder` and `cache` default to that which the settings name and the user's cache of encodings.
+    `encoder` and `cache` default to that which the settings name and the user's cache of encodings. Who will fit again
+    and again says so by the `looks` that count as had: see `tacit.text.evidence.ONE_OF_MANY`.
     """
 
     name: ClassVar[str] = "small"
@@ -74,6 +75,7 @@ class SmallModel:
         settings: SmallSettings | None = None,
         encoder: Encoder | None = None,
         cache: EncodingCache | None = None,
+        looks: int = 0,
     ) -> None:
         self.horizon = horizon
         self.settings = settings if settings is not None else SmallSettings()
@@ -84,7 +86,7 @@ class SmallModel:
         self.fitted: Ensemble | None = None
         self.values: tuple[StepValue | None, ...] = ()
         self.evidence: Evidence | None = None
-        self.looks = 0  # fits so far
+        self.looks = looks
         self.left_out: LeftOut | None = None
 
     def prepare(
@@ -156,7 +158,7 @@ class SmallModel:
         found = self.evidence if self.evidence is not None and self.evidence.found else None
         looks = model.looks if found is None else 0
         fitting, several = self.settings.fitting, any(reaction.before for reaction in reactions)
-        share = share_of_turn(reactions)
+        share = share_of_last(reactions)
         compares = several and known is None
         earlier = list_earlier(self.features, reactions, fitting.said_parts) if compares else ()
         fit = fit_text_posterior(sample, fitting, known, looks, share, earlier)

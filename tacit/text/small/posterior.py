@@ -2,7 +2,7 @@
 
     u(s, a)    = w·match + x(s)'W z(a)          does a fit what was said: by its words, and by what was learned
     f(x, s, a) = g(s) softmax_a(u)              the reward of candidate a: is the state any good, does a fit it
-    t(y)       = v·reading                      log P(y | kind words are meant) / P(y | unkind words are)
+    t(y)       = v·reading + o(y)               log P(y | kind words are meant) / P(y | unkind words are)
     k(x)       = u·profile                      log-odds that the person means what they say; no profile: certain
     l(x, y)    = log (e^(t+k) + 1)/(e^t + e^k)  log P(y | x, reward 1) / P(y | x, reward 0)
     h(x, y, s)_a ∝ 1 + f(x, s, a) (e^l - 1)     Bayes' rule for a candidate that was taken uniformly (eq. 3)
@@ -12,7 +12,8 @@ remark or a contrary one's unkind. The sum of f is g ≤ 1 < K/2: that rewarding
 x(s) are leading components of the vectors of request, answers, what was said and profile, and a 1, z(a) those of the
 candidate (`tacit.text.small.affinity`). `tacit.text.small.fitting` fits the weights; several
 fits are read together (`tacit.text.small.ensemble`). A reading begins with how kind the remark sounds
-(`tacit.text.small.sounding`); leading components of what the encoder makes of it follow, and a 1.
+(`tacit.text.small.sounding`); leading components of what the encoder makes of it follow, and a 1. o is a remark's own
+value, if it was heard again and again (`tacit.text.small.recurring`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from scipy.special import expit, softmax
 from tacit.base.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.text.small.affinity import Affinity, Projection
+from tacit.text.small.recurring import DIGEST, mark_recurring
 
 LARGEST_RATIO = 12.0
 """Largest |log-odds| in a fit: nothing is taken for surer than 1 in 160,000."""
@@ -40,7 +42,7 @@ class Sample:
     which rows of `items` (C, D), the candidates' vectors; `said` (n, R, D) vectors of what was said, zeros where
     nothing was; `state` (n, S) of the conversation; `reading` (n, E) of the feedback; `profile` (n, E), zeros where
     there is none; `taken` (n,) and the probability of that, `chance` (n,); `sounds` (n,) how kind the feedback sounds,
-    zeros where nothing was heard.
+    zeros where nothing was heard; `remark` (n,) its number, by which it is known when it is heard again.
     """
 
     match: FloatArray
@@ -54,6 +56,7 @@ class Sample:
     taken: IntArray
     chance: FloatArray
     sounds: FloatArray
+    remark: IntArray
 
     def __len__(self) -> int:
         return len(self.taken)
@@ -83,6 +86,8 @@ class TextPosterior:
     feedback_weights: FloatArray
     profile_projection: Projection
     profile_weights: FloatArray
+    recurring: IntArray
+    own_weights: FloatArray
     boldness: float = 1.0
     sharpness: float = 1.0
 
@@ -101,7 +106,10 @@ class TextPosterior:
 
     def kindness(self, sample: Sample) -> FloatArray:
         """Return t(y), (n,), sharpened."""
-        return self.sharpness * clipped(reading_of(sample, self.feedback_projection) @ self.feedback_weights)
+        read = reading_of(sample, self.feedback_projection) @ self.feedback_weights
+        return self.sharpness * clipped(
+            read + mark_recurring(self.recurring, sample.remark) @ self.own_weights
+        )
 
     def plainness(self, sample: Sample) -> FloatArray:
         """Return k(x), (n,), sharpened; `LARGEST_RATIO` where there is no profile."""
@@ -139,9 +147,9 @@ class TextPosterior:
         return self.affinity.echo, self.affinity.weights.ravel(), self.state_weights
 
     @property
-    def meaning(self) -> tuple[FloatArray, FloatArray]:
-        """Return the weights of what is meant: of feedback and profile."""
-        return self.feedback_weights, self.profile_weights
+    def meaning(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the weights of what is meant: of feedback and profile, and of remarks that are heard again."""
+        return self.feedback_weights, self.profile_weights, self.own_weights
 
     def put_fitting(self, weights: FloatArray) -> TextPosterior:
         """Return the same with other weights of what fits, (m,)."""
@@ -151,8 +159,8 @@ class TextPosterior:
 
     def put_meaning(self, weights: FloatArray) -> TextPosterior:
         """Return the same with other weights of what is meant, (m,)."""
-        feedback, profile = np.split(weights, [self.feedback_weights.size])
-        return replace(self, feedback_weights=feedback, profile_weights=profile)
+        feedback, profile, own = np.split(weights, np.cumsum([each.size for each in self.meaning])[:-1])
+        return replace(self, feedback_weights=feedback, profile_weights=profile, own_weights=own)
 
     def to_state(self) -> dict[str, Any]:
         """Return arrays and plain values from which `from_state` rebuilds it."""
@@ -170,6 +178,8 @@ class TextPosterior:
             projection = Projection.from_state(saved.part(f"{part}_projection"))
             weights = saved.floats(f"{part}_weights", (projection.size + 1 + (part == "feedback"),))
             parts |= {f"{part}_projection": projection, f"{part}_weights": weights}
+        parts["recurring"] = recurring = saved.indices("recurring", 1 << DIGEST)
+        parts["own_weights"] = saved.floats("own_weights", (len(recurring),))
         parts |= {name: saved.number(name, 0) for name in ("boldness", "sharpness")}
         return cls(affinity=Affinity.from_state(saved.part("affinity")), **parts)
 

@@ -13,6 +13,7 @@ from tacit.text.model import FitProgress
 from tacit.text.small.features import TextFeatures, unique
 from tacit.text.small.matching import FEATURES
 from tacit.text.small.posterior import Sample
+from tacit.text.small.recurring import NEVER, number_remark
 
 ROLES = ("request", "last answer", "all that was said", "all answers", "profile")
 """What is read of a conversation, each as one vector: means of several texts; zeros where there is nothing.
@@ -107,11 +108,13 @@ def make_sample(
     offer[mask] = [row for choice in choices for row in vectors.rows(choice.candidates)]
     profiles = [choice.conversation.context.profile for choice in choices]
     reading, sounds = np.zeros((len(choices), features.encoder.reading_size)), np.zeros(len(choices))
+    number = np.full(len(choices), NEVER, np.int64)
     if heard:
         remarks = [reaction.feedback for reaction in reactions]
         reading = features.reactions(remarks, progress).astype(np.float64)
         spoke = np.array([remark != NO_REMARK for remark in remarks])
         sounds[spoke] = features.sounds(reading[spoke])
+        number = np.array([number_remark(remark) for remark in remarks], np.int64)
     return Sample(
         match,
         mask,
@@ -124,6 +127,7 @@ def make_sample(
         np.array([choice.action for choice in choices]),
         np.array([choice.probability for choice in choices]),
         sounds,
+        number,
     )
 
 
