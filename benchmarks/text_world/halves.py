@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 T = TypeVar("T")
-CHOOSE, JUDGE = 1_000_000, 9_400_000
+CHOOSE, JUDGE = 1_000_000, 9_500_000
 """The first seeds of worlds to choose by, and of those that judge."""
 
 

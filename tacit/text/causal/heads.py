@@ -210,7 +210,7 @@ def believe_heads(
     weights: torch.Tensor, features: Features, begun: Begun, sizes: Sequence[int]
 ) -> BelievedTensors:
     """Return what weights say: `tacit.text.small.likelihood.believed_of`, with slopes."""
-    fits, candidate, state, remark, profile, _ = torch.split(weights, list(sizes))
+    fits, candidate, state, remark, profile = torch.split(weights, list(sizes))
     device = weights.device
     scores = features.fits @ fits + features.candidate @ candidate
     scores = scores.masked_fill(~torch.tensor(begun.mask, device=device), -torch.inf)
