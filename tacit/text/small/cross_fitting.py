@@ -154,8 +154,9 @@ def foretell_rewards(design: Design, parts: Sequence[BoolArray], fits: Sequence[
 
     As boldly as feedback is likeliest: a fit to few reactions is too sure of itself, and what is read off it, too.
     """
-    t = gather_left_out(design, parts, fits, lambda part, fit: believed_of(part, fit).ratio)
-    plain = gather_left_out(design, parts, fits, lambda part, fit: believed_of(part, fit).plain)
+    t, plain = np.zeros(len(design)), np.zeros(len(design))
+    for part, fit in zip(parts, fits, strict=True):
+        _, _, t[part], plain[part] = believed_of(design.part(part), fit)
 
     def likelihood(f: FloatArray) -> float:
         value, _, _ = weigh_feedback(f * plain + (1 - f) * (1 - plain), t)

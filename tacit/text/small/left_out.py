@@ -8,7 +8,6 @@ weights, and is that of the whole for both.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +19,10 @@ from tacit.base.arrays import FloatArray, IntArray
 from tacit.base.saved import Saved
 from tacit.text.conversation import Reaction
 from tacit.text.small.ensemble import Ensemble
+from tacit.text.small.recurring import DIGEST, number_text
 
 NEVER_MET = -1
 """In place of a part."""
-DIGEST = 52
-"""Bits of a digest: two of 10,000 reactions are alike with a chance of 1 in 90 million."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,5 +75,4 @@ def reaction_number(reaction: Reaction) -> int:
     """Return a number of a reaction that others have with hardly any chance."""
     choice = reaction.choice
     told = [choice.conversation.to_json(), choice.candidates, choice.action, reaction.feedback]
-    digest = hashlib.sha256(json.dumps(told).encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:8], "big") >> (64 - DIGEST)
+    return number_text(json.dumps(told))

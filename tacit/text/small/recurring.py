@@ -22,7 +22,7 @@ MOST = 256
 NEVER = 0
 """The number of no remark."""
 DIGEST = 52
-"""Bits of a number: two of 10,000 remarks are alike with a chance of 1 in 90 million."""
+"""Bits of a number: two of 10,000 texts are alike with a chance of 1 in 90 million."""
 
 
 def number_remark(text: str) -> int:
@@ -35,8 +35,13 @@ def number_remark(text: str) -> int:
     """
     lower = text.lower()
     told = [*WORD.findall(lower), *(mark for mark in WORD.sub(" ", lower) if mark not in " .,;:!'\"-\n\t")]
-    digest = hashlib.sha256(" ".join(told).encode("utf-8", "surrogatepass")).digest()
-    return (int.from_bytes(digest[:8], "big") >> (64 - DIGEST)) or 1
+    return number_text(" ".join(told)) or NEVER + 1
+
+
+def number_text(text: str) -> int:
+    """Return a number of a text that others have with hardly any chance."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - DIGEST)
 
 
 def list_recurring(remarks: IntArray) -> IntArray:
