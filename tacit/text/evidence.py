@@ -133,7 +133,7 @@ class Evidence(NamedTuple):
         """Return how many standard errors the gain must exceed 0 by.
 
         Where choices were drawn anew, as many as one look asks for: it is they who show that feedback tells anything.
-        Elsewhere the looks at the best of several fits share `LEVEL` as 1/2, 1/6, 1/12 ...
+        Elsewhere the looks at the best of several fits share `LEVEL`: 1/2 at a log, 1/6, 1/12 ... at an agent's.
 
         >>> round(Evidence(0.1, 0.01, looks=1).needed, 2), round(Evidence(0.1, 0.01, looks=10).needed, 2)
         (3.29, 4.29)

@@ -10,7 +10,8 @@ from text_posteriors import ITEMS, world
 from text_samples import HashingEncoder
 
 from tacit.text.conversation import Conversation, TextContext
-from tacit.text.evidence import Evidence
+from tacit.text.evidence import LEVEL, ONE_OF_MANY, Evidence, level_of
+from tacit.text.models import make_model
 from tacit.text.small import cross_fitting
 from tacit.text.small.affinity import fit_projection
 from tacit.text.small.cache import EncodingCache
@@ -221,6 +222,12 @@ def test_evidence_and_its_control():
 def test_the_oftener_one_looks_the_more_must_be_seen():
     assert Evidence(0.38, 0.1, 1).found
     assert not Evidence(0.38, 0.1, 10).found
+
+
+def test_the_one_look_at_a_log_has_all_of_the_level_and_those_of_an_agent_share_another():
+    assert level_of(1) == LEVEL
+    assert sum(level_of(look) for look in range(2, 100_000)) == pytest.approx(LEVEL, rel=1e-3)
+    assert make_model("small", 1, 0).looks == ONE_OF_MANY == 1  # so that its first look is the second
 
 
 def test_what_is_plain_to_the_fit_needs_fewer_draws():

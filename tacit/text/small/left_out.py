@@ -2,8 +2,8 @@
 
 What fits is learned from feedback: where remarks overlap, a candidate that was praised by chance is held to be right
 *because* it was praised, and its label would be sure of itself. So a reaction that a model was fitted to is read with
-the rewards of a fit that left it out; one that it has never met, with those of the whole. What feedback means has few
-weights, and is that of the whole for both.
+the rewards of a fit that left it out; one that it has never met, with those of the whole. What feedback means is
+that of the whole for both: it was read off rewards that were foretold without the reaction.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def explain_fixed(
 
 
 def explain_meaning(design: Design, f: FloatArray, meaning: FloatArray) -> tuple[float, FloatArray]:
-    """Return the same where f (n,) is known, and its slopes in `meaning`, the weights of feedback and profile."""
+    """Return the same where f (n,) is known, and its slopes in `meaning`: weights of feedback, profile, own values."""
     return explain_by_meaning(*design.remarks, f, meaning)
 
 

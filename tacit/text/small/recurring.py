@@ -19,6 +19,8 @@ FEWEST = 2
 """Times that a remark must be heard."""
 MOST = 256
 """Remarks at most that have a value of their own, those heard most often."""
+COMMONPLACE = ".,;:!\u00a1\u00bf'\"-\u2026\u2018\u2019\u201c\u201d\u2013\u2014"
+"""Marks without which a remark is the same."""
 NEVER = 0
 """The number of no remark."""
 DIGEST = 52
@@ -33,9 +35,10 @@ def number_remark(text: str) -> int:
     >>> number_remark("Thanks?") == number_remark("Thanks.")
     False
     """
-    lower = text.lower()
-    told = [*WORD.findall(lower), *(mark for mark in WORD.sub(" ", lower) if mark not in " .,;:!'\"-\n\t")]
-    return number_text(" ".join(told)) or NEVER + 1
+    lower = text.lower().replace("\u2019", "'")
+    marks = (mark for mark in WORD.sub(" ", lower) if not mark.isspace() and mark not in COMMONPLACE)
+    told = " ".join([*WORD.findall(lower), *marks])
+    return number_text(told or text) or NEVER + 1
 
 
 def number_text(text: str) -> int:

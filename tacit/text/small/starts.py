@@ -108,8 +108,12 @@ def first_weights(design: Design, echo: float) -> FloatArray:
 
 
 def hold_meaning(design: Design, found: Start) -> Start:
-    """Return a start that holds feedback firmly to what it was found to mean, and learns anew what fits."""
+    """Return a start that holds feedback firmly to what it was found to mean, and learns anew what fits.
+
+    Own values of remarks were read off rewards of all reactions: they are left out here, and read anew.
+    """
     centre = np.concatenate([found.centre[: design.fitting], found.weights[design.fitting :]])
+    centre[sum(design.sizes[:-1]) :] = 0.0
     return Start(centre, centre, firmly=FIRMLY, likely=found.likely)
 
 
