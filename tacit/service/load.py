@@ -249,9 +249,9 @@ class Loader:
 
         With a `rate` no more than so many begin a second, evenly; else each connection begins one after the other.
         """
-        self._left, self._rate, self._begun, self._first = episodes, rate, 0, time.perf_counter()
         sources = [GymSource(make()) for _ in range(connections)]
-        begin = time.perf_counter()
+        begin = time.perf_counter()  # what makes environments ready is no part of the pace
+        self._left, self._rate, self._begun, self._first = episodes, rate, 0, begin
         await asyncio.gather(
             *(self._keep_playing(each, seed + n, told) for n, each in enumerate(sources) if n < episodes)
         )
